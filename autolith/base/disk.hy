@@ -1,0 +1,153 @@
+"Write to the disk so that nothing is lost, and say plainly when that failed.
+
+Every failure is a StorageError with the path, what happened, and the way out. A lock is a Lock: `(lock PATH)` gives one or
+raises Busy; where the file system has no kernel locks, a file PATH.holder that names the process stands in."
+
+(import
+  errno
+  fcntl
+  os
+  time
+  autolith.base [conditions])
+
+(setv NO-LOCKS #{errno.ENOLCK errno.EOPNOTSUPP errno.ENOTSUP errno.ENOSYS}
+      NO-SPACE #{errno.ENOSPC errno.EDQUOT errno.EFBIG}
+      _sync-data (getattr os "fdatasync" os.fsync))
+
+(defclass StorageError [conditions.AutolithError]
+  "The file PATH could not be kept as it has to be."
+  (defn __init__ [self path reason [restarts #()]]
+    (.__init__ (super) f"{path}: {reason}" restarts)
+    (setv self.path path  self.reason reason)))
+
+(defclass Busy [StorageError]
+  "Another process has the file.")
+
+(defclass Lost [StorageError]
+  "The file was deleted, replaced, cut or closed to us while it was open.")
+
+(defclass Full [StorageError]
+  "There is no room for what was to be written; nothing of it was kept.")
+
+(defn failure [path error]
+  "Return the StorageError that says what the OSError ERROR about PATH means."
+  (if (in error.errno NO-SPACE)
+    (Full path f"no room left ({error.strerror}); free some space and repeat")
+    (StorageError path (or error.strerror (str error)))))
+
+(defn write-all [descriptor data path]
+  "Write the bytes DATA to DESCRIPTOR whole; raise the failure about PATH otherwise. A part may have been written."
+  (setv view (memoryview data))
+  (while view
+    (try
+      (setv count (os.write descriptor view))
+      (except [e OSError]
+        (raise (failure path e) :from e)))
+    (setv view (cut view count None))))
+
+(defn sync [descriptor path]
+  "Wait until what was written to DESCRIPTOR, the file PATH, is on the disk."
+  (try
+    (_sync-data descriptor)
+    (except [e OSError]
+      (when (not-in e.errno #(errno.EINVAL errno.ENOTSUP))
+        (raise (failure path e) :from e)))))
+
+(defn sync-folder [folder]
+  "Wait until the names in FOLDER are on the disk; where folders cannot be synced, go on."
+  (try
+    (setv descriptor (os.open (or folder ".") (| os.O-RDONLY (getattr os "O_DIRECTORY" 0) os.O-CLOEXEC)))
+    (except [OSError]
+      (return)))
+  (try
+    (os.fsync descriptor)
+    (except [OSError])
+    (finally (os.close descriptor))))
+
+
+;; * Locks
+
+(defn _holder [path]
+  "Return the process id in the holder file PATH if that process lives, else None."
+  (try
+    (with [f (open path :encoding "ascii")]
+      (setv pid (int (.read f))))
+    (os.kill pid 0)
+    pid
+    (except [PermissionError] pid)
+    (except [[OSError ValueError OverflowError]] None)))
+
+(defn _hold [path]
+  "Make the holder file of PATH; raise Busy if a live process has it. Return its name."
+  (setv name (+ path ".holder"))
+  (for [_ (range 3)]
+    (try
+      (setv descriptor (os.open name (| os.O-WRONLY os.O-CREAT os.O-EXCL os.O-CLOEXEC) 0o600))
+      (write-all descriptor (.encode (str (os.getpid))) name)
+      (os.close descriptor)
+      (return name)
+      (except [FileExistsError]
+        (setv pid (_holder name))
+        (when (is-not pid None)
+          (raise (Busy path f"is in use by process {pid}")))
+        (try (os.unlink name) (except [FileNotFoundError])))))
+  (raise (Busy path "is in use by another process")))
+
+(defn claim [descriptor path]
+  "Lock the open file DESCRIPTOR, which is PATH, for this process, or raise Busy.
+Return None, or the holder file's name where the file system has no kernel locks."
+  (try
+    (fcntl.flock descriptor (| fcntl.LOCK-EX fcntl.LOCK-NB))
+    None
+    (except [BlockingIOError]
+      (raise (Busy path "is open in another process; close it there, or work on another one") :from None))
+    (except [e OSError]
+      (when (not-in e.errno NO-LOCKS)
+        (raise (failure path e) :from e))
+      (_hold path))))
+
+(defclass Lock []
+  "The right to change what the lock file PATH stands for. `warning` is None, or says that no kernel lock was to be had."
+  (defn __init__ [self path]
+    (try
+      (setv self.descriptor (os.open path (| os.O-RDWR os.O-CREAT os.O-CLOEXEC) 0o600))
+      (except [e OSError]
+        (raise (failure path e) :from e)))
+    (setv self.path path  self.holder None)
+    (try
+      (setv self.holder (claim self.descriptor path))
+      (except [StorageError]
+        (os.close self.descriptor)
+        (raise)))
+    (setv self.warning (no-lock-warning path self.holder)))
+
+  (defn release [self]
+    "Give the right back; a second time does nothing."
+    (when (is-not self.descriptor None)
+      (setv descriptor self.descriptor  self.descriptor None)
+      (drop self.holder)
+      (os.close descriptor)))
+
+  (defn __enter__ [self] self)
+  (defn __exit__ [self #* _] (.release self)))
+
+(defn no-lock-warning [path holder]
+  "Return the sentence about PATH when it is only locked by the file HOLDER; None when HOLDER is None."
+  (when holder
+    f"{path}: this file system has no locks; {holder} stands in for one, so do not use it from another machine"))
+
+(defn drop [holder]
+  "Remove the holder file HOLDER, if there is one."
+  (when holder
+    (try (os.unlink holder) (except [FileNotFoundError]))))
+
+(defn lock [path [patience 0]]
+  "Return the Lock on the lock file PATH, trying for PATIENCE seconds; then raise Busy."
+  (setv end (+ (time.monotonic) patience))
+  (while True
+    (try
+      (return (Lock path))
+      (except [Busy]
+        (when (>= (time.monotonic) end)
+          (raise))))
+    (time.sleep 0.01)))
