@@ -1,0 +1,440 @@
+"""The stable launcher: start the active image in a child, wait, and stand when it falls.
+
+Standard library only, and nothing of ours before the fork, so that no damage to the package stops the
+`autolith` command. The child finds two file descriptors in its environment: AUTOLITH_LIFELINE, whose end of
+file (on Linux also a SIGHUP) means that the launcher is gone, and AUTOLITH_READY, which `ready` writes.
+A third, AUTOLITH_DUMP, is where Python writes the stacks of all threads on a fatal signal and on SIGQUIT.
+"""
+
+import os
+import sys
+
+import _signal as sig  # `signal` itself imports enum and more
+
+USAGE, CRASH = 64, 70
+ORDERLY = {0, 1, USAGE, 75, 129, 130, 141, 143}  # statuses an image ends with by its own will
+POLITE = {sig.SIGINT, sig.SIGTERM, sig.SIGHUP, sig.SIGPIPE}  # signals that are somebody's wish, not a fault
+GRACE = {sig.SIGQUIT: 2.0, sig.SIGTERM: 10.0, sig.SIGHUP: 10.0}  # seconds before a frozen image is killed
+RESET = (b"\x1b[?2026l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?47l"
+         b"\x1b[?25h\x1b[>4;0m\x1b[0m\r\n")
+WORDS = {"SIGQUIT": "was ended by Ctrl-\\ (SIGQUIT)", "SIGKILL": "was killed (SIGKILL; out of memory perhaps)"}
+
+# Recovery runs from PACKAGE and RECOVERY, folders that are given; `autolith/__init__.py` is not executed.
+BOOT = """
+import sys, types
+root, package, recovery = sys.argv[1:4]
+sys.dont_write_bytecode = True
+sys.path.insert(0, root)
+for name, folder in (("autolith", package), ("autolith.recovery", recovery)):
+    module = sys.modules[name] = types.ModuleType(name)
+    module.__path__, module.__file__ = [folder], folder + "/__init__.py"
+sys.modules["autolith"].recovery = sys.modules["autolith.recovery"]
+from autolith.recovery.__main__ import main
+sys.exit(main(sys.argv[4:]))
+"""
+
+
+# * What the image sees
+
+
+def ready():
+    """Tell the launcher that the image stands: what ends it from now on is no failed start."""
+    held = os.environ.pop("AUTOLITH_READY", None)
+    if held:
+        try:
+            os.write(int(held), b"1")
+            os.close(int(held))
+        except (OSError, ValueError):
+            pass
+
+
+def _hang_up_with(lifeline):
+    """Let the end of LIFELINE be a SIGHUP to this process, without a thread; where that cannot be, do nothing."""
+    try:
+        import fcntl
+
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(lifeline, fcntl.F_SETSIG, sig.SIGHUP)
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    except (ImportError, AttributeError, OSError):
+        pass
+
+
+def _dump_into(dump):
+    """Have fatal signals and SIGQUIT write the stacks of all threads to the descriptor DUMP."""
+    import faulthandler
+
+    faulthandler.enable(dump, all_threads=True)
+    faulthandler.register(sig.SIGQUIT, dump, all_threads=True, chain=True)
+
+
+def _child(image, lifeline, held, dump):
+    """Run IMAGE in the forked child and end it; never returns."""
+    code = CRASH
+    try:
+        os.environ["AUTOLITH_LIFELINE"], os.environ["AUTOLITH_READY"] = str(lifeline), str(held)
+        _hang_up_with(lifeline)
+        if dump is not None:
+            os.environ["AUTOLITH_DUMP"] = str(dump)
+            _dump_into(dump)
+        code = image()
+    except SystemExit as e:
+        code = e.code if isinstance(e.code, int) else 0 if e.code is None else 1
+        if code == 1 and e.code != 1:
+            print(e.code, file=sys.stderr)
+    except KeyboardInterrupt:
+        code = 130
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+        try:
+            capsule_of(sys.exc_info()[1])
+        except Exception:
+            pass
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            code = code or 141
+        except Exception:  # closed, or never there
+            pass
+    os._exit(code & 0xFF)  # no interpreter teardown: 8 ms saved
+
+
+# * Crash capsules
+
+
+def roots(kind):
+    """The folder of ours of the XDG root KIND: config, data, state or cache."""
+    base = os.environ.get(f"XDG_{kind.upper()}_HOME", "")
+    if not os.path.isabs(base):  # empty or relative is to be ignored, says the standard
+        home = {"config": ".config", "data": ".local/share", "state": ".local/state", "cache": ".cache"}[kind]
+        base = os.path.join(os.path.expanduser("~"), home)
+    return os.path.join(base, "autolith")
+
+
+def form(value):
+    """VALUE, of maps, lists, strings, integers, booleans and None, as one data form."""
+    if isinstance(value, dict):
+        return "{" + " ".join(f":{k.replace('_', '-')} {form(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + " ".join(form(v) for v in value) + "]"
+    if isinstance(value, str):
+        text = value.encode("utf-8", "replace").decode().replace("\\", "\\\\").replace('"', '\\"')
+        text = text.replace("\n", "\\n").replace("\t", "\\t")
+        return '"' + "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 65536 else "?" for c in text) + '"'
+    return repr(value)
+
+
+def write_capsule(fields):
+    """Write the map FIELDS as a new crash capsule; return its path, or None where nothing can be written."""
+    import time
+
+    now = time.time()
+    stamp = time.strftime("%Y-%m-%dT%H-%M-%S", time.gmtime(now)) + f".{int(now % 1 * 1e6):06d}"
+    whole = {"crash": 1, "time": stamp[:10] + "T" + stamp[11:19].replace("-", ":") + "Z", "pid": os.getpid(), **fields,
+             "python": sys.version.split()[0], "platform": sys.platform}
+    try:
+        folder = os.path.join(roots("state"), "crashes")
+        os.makedirs(folder, 0o700, exist_ok=True)
+        path = os.path.join(folder, f"{stamp}-{os.getpid()}.hy")
+        with open(os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as f:
+            f.write(form(whole) + "\n")
+        os.rename(path + ".new", path)
+        return path
+    except OSError:
+        return None
+
+
+def capsule_of(error):
+    """Write a capsule about the exception ERROR: where it was raised and what it says, but no values of variables."""
+    chain, seen = [], set()
+    while error is not None and id(error) not in seen and len(chain) < 6:
+        seen.add(id(error))
+        frames, tb = [], error.__traceback__
+        while tb is not None:
+            code = tb.tb_frame.f_code
+            frames.append({"file": code.co_filename, "line": tb.tb_lineno or 0, "function": code.co_name})
+            tb = tb.tb_next
+        try:
+            message = str(error)
+        except Exception as e:
+            message = f"(its message could not be made: {type(e).__name__})"
+        chain.append({"type": type(error).__name__, "message": message[:2000], "frames": frames[-40:]})
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return write_capsule({"kind": "exception", "status": CRASH, "errors": chain, "versions": _versions()})
+
+
+def _versions():
+    """The versions of what runs, as far as it is loaded."""
+    known = {}
+    for name in ("autolith", "hy", "prompt_toolkit", "httpx"):
+        version = getattr(sys.modules.get(name), "__version__", None)
+        if isinstance(version, str):
+            known[name] = version
+    return known
+
+
+# * The launcher's own side
+
+
+def _saved_terminal():
+    """The modes of the terminal on standard input, with the module that can set them, or None."""
+    try:
+        import termios
+
+        return termios, termios.tcgetattr(0)
+    except Exception:
+        return None
+
+
+def _restore(saved):
+    """Give the terminal back the modes SAVED, and undo what an image may have switched on."""
+    if not saved:
+        return
+    before = sig.signal(sig.SIGTTOU, sig.SIG_IGN)  # we may have lost the foreground
+    try:
+        if os.isatty(1):
+            os.write(1, RESET)
+        saved[0].tcsetattr(0, saved[0].TCSADRAIN, saved[1])
+    except Exception:
+        pass
+    finally:
+        sig.signal(sig.SIGTTOU, before)
+
+
+def _open_standard():
+    """Fill the places of closed standard streams, so that no pipe of ours takes them."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free one, which is FD
+
+
+def _dump_file():
+    """A descriptor of a file without a name, or None."""
+    try:
+        return os.memfd_create("autolith-dump")
+    except (AttributeError, OSError):
+        pass
+    try:
+        path = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"autolith-dump-{os.getpid()}")
+        dump = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        os.unlink(path)
+        return dump
+    except OSError:
+        return None
+
+
+def _watch(child):
+    """Pass signals on to CHILD; kill it if it does not end for them. Return the list of those that ask for its end."""
+    asked = []
+
+    def kill(n):
+        try:
+            os.kill(child, n)
+        except ProcessLookupError:
+            pass
+
+    def forward(n, _):
+        kill(n)
+        if n in GRACE:
+            asked.append(n)
+            kill(sig.SIGCONT)  # a stopped image hears of it too
+            sig.setitimer(sig.ITIMER_REAL, GRACE[n])
+
+    for n in (sig.SIGTERM, sig.SIGHUP, sig.SIGTSTP, sig.SIGUSR1, sig.SIGUSR2, sig.SIGQUIT):
+        sig.signal(n, forward)
+    sig.signal(sig.SIGALRM, lambda n, _: kill(sig.SIGKILL))
+    sig.signal(sig.SIGINT, sig.SIG_IGN)
+    return asked
+
+
+def _wait(child):
+    """Wait for the end of CHILD, stopping whenever it stops; return its wait status."""
+    while True:
+        _, status = os.waitpid(child, os.WUNTRACED)  # restarted after handlers (PEP 475)
+        if not os.WIFSTOPPED(status):
+            sig.setitimer(sig.ITIMER_REAL, 0)
+            return status
+        os.kill(os.getpid(), sig.SIGSTOP)  # now the shell sees the job stop
+        try:
+            os.kill(child, sig.SIGCONT)  # and here it was continued
+        except ProcessLookupError:
+            pass
+
+
+def _read_all(fd):
+    """What the file FD holds, at most the last 64 KiB, as text."""
+    try:
+        size = os.lseek(fd, 0, os.SEEK_END)
+        os.lseek(fd, max(0, size - 65536), os.SEEK_SET)
+        return os.read(fd, 65536).decode("utf-8", "replace")
+    except (OSError, TypeError):
+        return ""
+
+
+def launch(image):
+    """Run IMAGE, a function that returns an exit status, in a child.
+
+    Return three things: the status for the shell; what happened in words, or None where nothing is to be
+    recovered; and the path of the crash capsule, or None.
+    """
+    _open_standard()
+    saved, dump = _saved_terminal(), _dump_file()
+    (lifeline, held), (told, tell) = os.pipe(), os.pipe()
+    started = os.getpid()
+    child = os.fork()
+    if child == 0:
+        os.close(held)
+        os.close(told)
+        _child(image, lifeline, tell, dump)
+    os.close(lifeline)
+    os.close(tell)
+    asked = _watch(child)
+    status = _wait(child)
+    os.set_blocking(told, False)
+    try:
+        stood = os.read(told, 1) == b"1"
+    except BlockingIOError:  # a process that the image left behind holds the other end
+        stood = False
+    if os.WIFEXITED(status):
+        code = os.WEXITSTATUS(status)
+        if code != CRASH and (stood or code in ORDERLY):
+            return code, None, None
+        _restore(saved)
+        if code == CRASH:
+            return code, "crashed", _newest_capsule(child)
+        return CRASH, f"ended with status {code} before it was ready", write_capsule(
+            {"kind": "start", "status": code, "image": child, "launcher": started, "dump": _read_all(dump)})
+    _restore(saved)
+    n = os.WTERMSIG(status)
+    if n == sig.SIGKILL and asked:  # it was too frozen to hear
+        n = asked[-1]
+    if n in POLITE:
+        return 128 + n, None, None
+    name = next((k for k, v in vars(sig).items() if v == n and k.startswith("SIG") and k[3] != "_"), f"signal {n}")
+    path = write_capsule({"kind": "signal", "status": CRASH, "signal": name, "image": child, "dump": _read_all(dump)})
+    return CRASH, WORDS.get(name, f"ended by {name}"), path
+
+
+def _newest_capsule(pid):
+    """The path of the newest capsule that the process PID wrote, or None."""
+    try:
+        folder = os.path.join(roots("state"), "crashes")
+        found = sorted(n for n in os.listdir(folder) if n.endswith(f"-{pid}.hy"))
+        return os.path.join(folder, found[-1]) if found else None
+    except OSError:
+        return None
+
+
+# * Recovery
+
+
+def sealed(folder):
+    """True if the pristine copy FOLDER holds exactly the files of its manifest, unchanged."""
+    import hashlib
+
+    try:
+        with open(os.path.join(folder, "manifest"), encoding="utf-8") as f:
+            expected = dict(reversed(line.rstrip("\n").split("  ", 1)) for line in f)
+        found = {os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names}
+        if not expected or found - {"manifest"} != set(expected):
+            return False
+        for name, digest in expected.items():
+            with open(os.path.join(folder, name), "rb") as f:
+                if hashlib.sha256(f.read()).hexdigest() != digest:
+                    return False
+        return True
+    except (OSError, ValueError):
+        return False
+
+
+def pristine():
+    """The newest whole pristine copy, or None."""
+    top = os.path.join(roots("data"), "pristine")
+    try:
+        copies = [os.path.join(top, name) for name in os.listdir(top) if not name.startswith(".")]
+        copies.sort(key=os.path.getmtime, reverse=True)
+    except OSError:
+        return None
+    return next((c for c in copies if sealed(c)), None)
+
+
+def _places():
+    """Yield [root package recovery] folders that recovery may run from, best first."""
+    copy = pristine()
+    if copy:
+        yield [copy, os.path.join(copy, "autolith"), os.path.join(copy, "autolith", "recovery")]
+    import importlib.util
+
+    try:
+        spec = importlib.util.find_spec("autolith")  # finds it, executes nothing
+        package = list(spec.submodule_search_locations)[0]
+    except Exception:
+        return
+    root = os.path.dirname(package)
+    for recovery in (os.path.join(package, "recovery"), os.path.join(root, "recovery")):
+        if os.path.exists(os.path.join(recovery, "__main__.py")):
+            yield [root, package, recovery]
+
+
+def recover(arguments):
+    """Become recovery, with ARGUMENTS; return a status only where no recovery can be found."""
+    for place in _places():
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        for n in (sig.SIGINT, sig.SIGTTOU, sig.SIGTERM, sig.SIGHUP, sig.SIGTSTP, sig.SIGQUIT, sig.SIGUSR1, sig.SIGUSR2):
+            sig.signal(n, sig.default_int_handler if n == sig.SIGINT else sig.SIG_DFL)
+        os.execv(sys.executable, [sys.executable, "-P", "-c", BOOT, *place, *arguments])
+    print("autolith: neither the package nor a pristine copy of it can be found; install it again. Your work is in\n"
+          f"  {roots('data')}\n  {roots('state')}", file=sys.stderr)
+    return CRASH
+
+
+def _image():
+    """Start the active image; runs in the child."""
+    import autolith_bytecode
+
+    autolith_bytecode.prepare()
+    from autolith.__main__ import main as image
+
+    return image(sys.argv[1:])
+
+
+def main():
+    """The `autolith` command: never returns."""
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--recovery"]:
+        os._exit(recover(arguments[1:]))
+    again = os.environ.pop("AUTOLITH_RECOVERED", None)  # started by recovery: never start recovery from here again
+    code, happened, capsule = launch(_image)
+    if happened:
+        code = _fallen(code, happened, capsule, arguments, again)
+    try:
+        sys.stderr.flush()
+    except Exception:
+        pass
+    os._exit(code)
+
+
+def _fallen(code, happened, capsule, arguments, again):
+    """Say that the image HAPPENED to fall and where recovery is; start it where somebody can answer."""
+    lines = [f"autolith: the image {happened}."]
+    if capsule:
+        lines.append(f"  what is known: {capsule}")
+    lines.append("  to look at it and go on: autolith --recovery")
+    print("\n".join(lines), file=sys.stderr)
+    if again is not None or not all(os.isatty(fd) for fd in (0, 1, 2)):
+        return code
+    told = ["--after-crash", "--status", str(code)] + (["--capsule", capsule] if capsule else [])
+    for argument in arguments:
+        told += ["--original-argument", argument]
+    return recover(told)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Bundled child roles, as data forms."""

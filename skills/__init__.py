@@ -1,0 +1,1 @@
+"""Bundled skills, as data forms."""
