@@ -1,0 +1,219 @@
+"The commands that come with the program.
+
+A command returns what the prompt shows: `commands.Text` is printed as it is. Commands may be called from the main thread or
+from a worker, so what touches the session goes through `_do`."
+
+(eval-when-compile (require autolith.application.macros [defcommand]))
+(import
+  os
+  time
+  autolith
+  autolith.agent [context :as request-context]
+  autolith.application [commands help :as manual inputs running session transcript]
+  autolith.base [conditions ids paths text threads]
+  autolith.image [layers]
+  autolith.provider [models registry]
+  autolith.state [conversation settings :as store]
+  autolith.tool [registry :as tools])
+
+(defclass Refused [conditions.AutolithError]
+  "A command was given something that it cannot take."
+  None)
+
+(defn _do [f #* args #** kwargs]
+  "Call F with the session and ARGS on the loop thread, and wait."
+  (setv s (session.get-current))
+  (defn :async call [] (f s #* args #** kwargs))
+  (threads.on-loop (call)))
+
+(defn _table [rows]
+  "ROWS, lists of texts, as aligned lines; the last column is not padded."
+  (setv rows (lfor row rows (list (map str row))))
+  (when (not rows) (return ""))
+  (setv widths (lfor column (zip #* rows) (max (map len column))))
+  (.join "\n" (gfor row rows
+    (.rstrip (+ (.join "  " (gfor [cell width] (zip (cut row -1) widths) (.ljust cell width)))
+                (if (> (len row) 1) "  " "") (get row -1))))))
+
+;; * Help
+
+(defcommand help [[name None]]
+  "List all operations, or say everything about one: (help), (help resource.read), (help \"model\")."
+  {"beside" "always" "slash" "remainder"}
+  (commands.Text (if (is name None) (manual.overview) (manual.about name))))
+
+;; * Conversations
+
+(defcommand new []
+  "Start a new conversation; the old one is kept."
+  {"beside" "idle"}
+  (_do session.begin)
+  None)
+
+(defcommand resume [[id None]]
+  "Resume the conversation ID, or the newest of this directory."
+  {"beside" "idle" "slash" "first"}
+  (setv s (session.get-current)
+        wanted (if id (conversation.find (str id)) (conversation.newest s.cwd)))
+  (when (is wanted None)
+    (raise (Refused f"there is no conversation of {s.cwd}; (conversations) lists them all")))
+  (when (and s.conversation (= wanted s.conversation.id))
+    (return (commands.Text "this is that conversation")))
+  (_do session.resume wanted)
+  (_do inputs.restore)
+  None)
+
+(defcommand conversations [[directory None]]
+  "List the conversations, newest first; of DIRECTORY only, where one is given."
+  {"beside" "always" "slash" "remainder"}
+  (setv found (conversation.survey (when directory (os.path.abspath (os.path.expanduser directory)))))
+  (commands.Text
+    (if (get found "rows")
+      (.join "\n" [(_table (map conversation-row (get found "rows"))) #* (get found "notes")])
+      "no conversation yet")))
+
+(defn conversation-row [row]
+  "Return ROW of the listing as cells."
+  [(ids.show-id (get row "id")) (get row "time") f"{(get row "turns")} turns" (get row "directory")
+   (+ (if (get row "in_use") "(open) " "") (text.visible (or (get row "preview") "")))])
+
+(defcommand history [[count 20]]
+  "Show the last COUNT things that happened in this conversation."
+  {"beside" "always" "slash" "first"}
+  (setv s (session.get-current))
+  (commands.Text (.join "\n" (map history-line (transcript.last-events s.conversation (int count))))))
+
+(defn history-line [event]
+  "Return EVENT of the transcript as one line."
+  (setv time (or (.get event "time") ""))
+  (text.visible
+    (+ (cut time 11 16) " "
+       (match (get event "type")
+         "input-accepted" (+ "you: " (get event "text"))
+         "answer" (+ "model: " (get event "text"))
+         "reasoning" (+ "reasoning: " (get event "text"))
+         "call-started" (+ "call: " (get event "form"))
+         "call-result" (+ (if (get event "ok") "ok: " "failed: ") (get (.partition (get event "text") "\n") 0))
+         "evaluation" (.format "{}: {}" (get event "status") (.join " " (get event "values")))
+         "failure" (+ "failed: " (get event "text"))
+         other other))))
+
+;; * What the session runs with
+
+(defcommand model [[name None] [effort None]]
+  "Show the model and those that are known, or go on with NAME, as gpt-5.4 or provider/model, and EFFORT."
+  {"beside" "safe-point" "slash" "first"}
+  (when (is name None) (return (commands.Text (models-text))))
+  (setv s (session.get-current) [provider model] (registry.resolve name s.provider))
+  (_do session.configure :provider provider :model model :effort effort)
+  (store.save "model" model)
+  (store.save "provider" (get provider "name"))
+  (when effort (store.save "effort" effort))
+  (commands.Text (+ f"{model} of {(get provider "name")}" (models.assumption (get provider "name") model))))
+
+(defn models-text []
+  "Return the providers and their models as text; the one in use is marked."
+  (setv s (session.get-current))
+  (_table (lfor provider (registry.all-providers) model (or (models.known provider) ["(any: name one)"])
+    [(if (and (= (get provider "name") (get s.provider "name")) (= model s.model)) "*" " ")
+     f"{(get provider "name")}/{model}"
+     (models.describe (get provider "name") model)
+     (if (registry.ready? provider) "ready" (registry.missing provider))])))
+
+(defcommand effort [[level None]]
+  "Show or set the reasoning effort: none, low, medium, high or what the model takes."
+  {"beside" "safe-point" "slash" "first"}
+  (setv s (session.get-current))
+  (when (is level None) (return (commands.Text (or s.effort "the model's own"))))
+  (store.check "effort" level)
+  (_do session.configure :effort level)
+  (store.save "effort" level)
+  None)
+
+(defcommand cwd [[path None]]
+  "Show the working directory, or work in PATH from now on."
+  {"beside" "idle" "slash" "remainder"}
+  (when path
+    (try
+      (_do session.change-directory path)
+      (except [e OSError]
+        (raise (Refused f"cannot work in {path}: {e.strerror}")))))
+  (commands.Text (. (session.get-current) cwd)))
+
+(defcommand info []
+  "Show what the session runs with."
+  {"beside" "always"}
+  (setv s (session.get-current))
+  (commands.Text (_table [["provider" (get s.provider "name")] ["model" s.model] ["effort" (or s.effort "the model's own")]
+                          ["permissions" (store.value "permission-mode")] ["reasoning shown" (store.value "trace")]
+                          ["directory" s.cwd]])))
+
+(defcommand status []
+  "Show the conversation, the workspace, the tokens used and what runs or waits."
+  {"beside" "always"}
+  (setv s (session.get-current) active (session.busy s) percent (session.context-percent s))
+  (commands.Text (_table [["autolith" autolith.__version__]
+                          ["conversation" (if s.conversation (ids.show-id s.conversation.id) "none yet")]
+                          ["file" (if s.conversation (str s.conversation.path) "-")]
+                          ["directory" s.cwd] ["branch" (or (session.branch s.cwd) "-")]
+                          ["model" f"{(get s.provider "name")}/{s.model}"]
+                          ["context" (if (is percent None) "unknown" f"{percent}%")]
+                          ["tokens" (usage-words s.usage)]
+                          ["running" (if active (.format "{}, {}" (get active "phase") (text.duration (- (time.monotonic) (get active "since")))) "nothing")]
+                          ["waiting" f"{(len (inputs.queue s))} inputs"]])))
+
+(defn usage-words [usage]
+  "Return USAGE, a list of token counts, summed up in words."
+  (defn total [key] (sum (gfor u usage (or (.get u key) 0))))
+  (.format "in {} ({} cached), out {}" (text.tokens (total "input")) (text.tokens (total "cached")) (text.tokens (total "output"))))
+
+(defcommand context []
+  "Show what was put into the last request beside the conversation, and what was left out."
+  {"beside" "always"}
+  (setv s (session.get-current))
+  (commands.Text (request-context.report (when s.conversation s.conversation.id))))
+
+(defcommand settings []
+  "Show every setting with its value and where it comes from; (setting NAME VALUE) changes one."
+  {"beside" "always"}
+  (commands.Text (_table (lfor row (store.rows)
+    [(get row "name") (hy.repr (get row "value")) f"({(get row "source")})" (get row "doc")]))))
+
+(defcommand setting [name [value None]]
+  "Show the setting NAME, or make it VALUE and save it."
+  {"beside" "safe-point" "slash" "first"}
+  (if (is value None)
+    (store.value name)
+    (do (store.save name value) (store.value name))))
+
+(defcommand reload []
+  "Load the init files again, all of them or none."
+  {"beside" "idle"}
+  (commands.Text (layers.report (layers.reload))))
+
+;; * What runs
+
+(defcommand queue []
+  "Show what waits."
+  {"beside" "always"}
+  (setv rows (inputs.queue (session.get-current)))
+  (commands.Text (if rows (_table (lfor row rows [(get row "id") (get row "kind") (text.visible (get row "text"))])) "nothing waits")))
+
+(defcommand cancel []
+  "Stop the turn that runs; what waits goes on."
+  {"beside" "always"}
+  (_do inputs.cancel)
+  None)
+
+(defcommand stuck []
+  "Say in words what each task, thread and form waits for, and for how long."
+  {"beside" "always"}
+  (import autolith.application [waiting])
+  (commands.Text (waiting.report (session.get-current))))
+
+(defcommand quit []
+  "Leave; the conversation can be resumed."
+  {"beside" "always" "aliases" ["exit"]}
+  (setv s (session.get-current))
+  (when s.on-end (s.on-end))
+  None)

@@ -1,0 +1,91 @@
+"Questions to the user: asked by code, answered by a form, a number or a key, never by what was typed for something else.
+
+An open question is {\"id\" int \"text\" str \"choices\" [{\"name\" \"doc\" \"values\" int or None}] \"own\" bool \"answer\" Future}; the newest is
+answered first. A choice without names takes any text."
+
+(import
+  autolith.application [session]
+  autolith.base [conditions threads]
+  autolith.tool [context])
+
+(defclass NoAnswer [conditions.AutolithError]
+  "A question was put where nobody can answer it, or was left without an answer."
+  None)
+
+(defn open-question [s text choices * [own False]]
+  "Publish the question TEXT with CHOICES; return it. OWN says that the user's own form asks."
+  (import concurrent.futures [Future])
+  (setv question {"id" (next session.serials) "text" text "choices" choices "own" own "answer" (Future)}
+        (get s.questions (get question "id")) question)
+  (session.publish s "question" :id (get question "id") :text text :choices choices :own own)
+  question)
+
+(defn newest [s]
+  "Return the newest open question of S, or None."
+  (when s.questions (get s.questions (max s.questions))))
+
+(defn put [s text [choices None]]
+  "Ask TEXT with CHOICES, a list of texts or None, and wait for the answer."
+  (when (not s.interactive)
+    (raise (NoAnswer f"nobody can answer here: {text}" [])))
+  (setv rows (lfor c (or choices []) {"name" (str c) "doc" "" "values" 0})
+        question (open-question s text rows :own (is-not s.form None)))
+  (setv [name values] (await-answer s question))
+  (if (or choices (not values)) name (get values 0)))
+
+(defn await-answer [s question]
+  "Wait for the answer to QUESTION, serving other forms meanwhile; return #(name values)."
+  (defn :async wait []
+    (import asyncio)
+    (await (asyncio.wrap-future (get question "answer"))))
+  (try
+    (threads.on-loop (wait))
+    (finally (close s question))))
+
+(defn close [s question]
+  "Take QUESTION off the open ones of S."
+  (.pop s.questions (get question "id") None)
+  None)
+
+(defn settle [s choice [values None]]
+  "Answer the newest question of S by CHOICE, a number from 1 or a name; return the name that was taken."
+  (setv question (newest s))
+  (when (is question None)
+    (raise (NoAnswer "no question is open")))
+  (setv name (_name question choice) values (list (or values [])))
+  (when (not (.done (get question "answer")))
+    (.set-result (get question "answer") #(name values)))
+  (session.publish s "answered" :id (get question "id") :choice name)
+  name)
+
+(defn _name [question choice]
+  "The name of CHOICE in QUESTION; any text where it has no choices."
+  (setv names (lfor c (get question "choices") (get c "name")))
+  (cond
+    (not names) (str choice)
+    (in choice names) choice
+    (and (isinstance choice int) (<= 1 choice (len names))) (get names (- choice 1))
+    True (raise (NoAnswer f"{choice} is no choice; there are {(.join ", " names)}"))))
+
+;; * Conditions of forms
+
+(setv TAKES-VALUES #{"use-value" "store-value" "supply-arguments"})
+
+(defn choose-restart [s condition choices]
+  "Ask the user which of CHOICES, #(name sentence) pairs, to take for CONDITION of a form of his.
+
+Returns #(name value ...), or None to let it fail: for a form of the model's, on the loop, and where nobody can answer."
+  (setv caller (context.current.get))
+  (when (or (not s.interactive) (threads.on-loop-thread?) (and caller (= caller.origin "model")))
+    (return None))
+  (setv rows (lfor [name doc] choices {"name" name "doc" doc "values" (when (in name TAKES-VALUES) 1)})
+        question (open-question s (_headline condition) rows :own True))
+  (setv [name values] (await-answer s question))
+  #(name #* values))
+
+(defn _headline [condition]
+  "What went wrong, in one line that survives a raising __str__."
+  (try
+    (setv words (str condition))
+    (except [Exception] (setv words "")))
+  (or words (. (type condition) __name__)))

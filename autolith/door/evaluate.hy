@@ -1,0 +1,46 @@
+"The door of -e: evaluate forms in the active image, print each value, leave with a status.
+
+Values and output go to standard output, conditions with their restarts to standard error. Nothing of a session is loaded
+before a form needs it."
+
+(import
+  os
+  sys
+  autolith.application [startup]
+  autolith.image [evaluate])
+
+(defn run [asked]
+  "Evaluate the forms of ASKED in order; return 0, 1 at the first that fails, or 130 when interrupted."
+  (startup.prepare asked)
+  (startup.open-conversation asked)
+  (for [source (get asked "eval")]
+    (setv outcome (evaluate.run source :output write :on-value show)
+          status (get outcome "status"))
+    (startup.record "form" source outcome)
+    (when (!= status "ok")
+      (explain outcome)
+      (startup.close)
+      (return (if (= status "aborted") 130 1))))
+  (startup.close)
+  0)
+
+(defn write [text]
+  "Write TEXT, what a form printed, to standard output."
+  (sys.stdout.write text)
+  (sys.stdout.flush))
+
+(defn show [text]
+  "Print TEXT, the value of a form."
+  (print text :flush True))
+
+(defn explain [outcome]
+  "Print the condition of OUTCOME and its restarts on standard error."
+  (import autolith.base [text])
+  (setv condition (get outcome "condition") restarts (get condition "restarts"))
+  (when (get condition "traceback")
+    (print (text.visible (.rstrip (get condition "traceback"))) :file sys.stderr))
+  (print (text.visible (.format "{}: {}" (get condition "type") (get condition "message"))) :file sys.stderr)
+  (when restarts
+    (print "Restarts, at the prompt:" :file sys.stderr)
+    (for [[name sentence] restarts]
+      (print (.rstrip f"  {name}  {sentence}") :file sys.stderr))))

@@ -1,0 +1,66 @@
+"The door of -p: one turn, the answer on standard output, progress on standard error.
+
+With --events every event of the session is one form (or JSON) a line on standard output instead of the answer."
+
+(import
+  json
+  os
+  sys
+  autolith.application [inputs running session startup]
+  autolith.base [forms text threads]
+  autolith.door [options])
+
+(defn run [asked]
+  "Run one turn for ASKED; return 0 when it came to an answer, 1 when it failed, 130 when it was interrupted."
+  (setv content (message asked))
+  (startup.prepare asked)
+  (startup.open-conversation asked :always True)
+  (setv s (session.get-current) format (.get asked "events"))
+  (session.observe s (if (is format None) (progress) (fn [event] (print-event event format))))
+  (try
+    (setv outcome (threads.on-loop (running.run-prompt s (inputs.make-item "prompt" content :images (.get asked "image" [])))))
+    (finally (startup.close)))
+  (finish outcome format))
+
+(defn message [asked]
+  "The text of the turn: what -p was given, or standard input."
+  (setv given (get asked "print"))
+  (when (in given ["" "-"])
+    (when (os.isatty 0)
+      (raise (options.UsageError "-p needs TEXT, or text on standard input")))
+    (setv given (.decode (.read sys.stdin.buffer) "utf-8" "replace")))
+  (when (not (.strip given))
+    (raise (options.UsageError "the text for -p is empty")))
+  given)
+
+(defn print-event [event format]
+  "Print EVENT on one line, as a form or, where FORMAT is json, as JSON."
+  (print (if (= format "json") (json.dumps event :default str) (forms.write event)) :flush True))
+
+(defn finish [outcome format]
+  "Print the answer of OUTCOME unless events were printed; return the exit status."
+  (setv status (get outcome "status"))
+  (when (and (is format None) (get outcome "text"))
+    (print (.rstrip (get outcome "text")) :flush True))
+  (when (= status "failed")
+    (print (text.visible f"autolith: the turn failed: {(.get outcome "reason")}") :file sys.stderr))
+  (match status
+    "done" 0
+    "cancelled" 130
+    _ 1))
+
+(defn progress []
+  "Return an observer that prints calls, notices and failures on standard error."
+  (fn [event]
+    (setv line (progress-line event))
+    (when line (print (text.visible line) :file sys.stderr :flush True))))
+
+(defn progress-line [event]
+  "Return EVENT as a line of progress, or None."
+  (match (get event "type")
+    "call-started" (+ "▸ " (get event "form"))
+    "call-result" (.format "{} {} {}" (if (get event "ok") "✓" "✗") (get event "tool")
+                           (if (get event "ok") (text.duration (or (get event "seconds") 0)) (get (.partition (get event "text") "\n") 0)))
+    "notice" (+ "; " (get event "text"))
+    "failure" (+ "! " (get event "text"))
+    _ None))
