@@ -38,7 +38,7 @@ What `write` gives reads back equal, here and by `hy.read`; what would not is re
 (setv _TOKEN (re.compile #[re[
         "[^"\\]*+(?:\\.[^"\\]*+)*+"  |  b"[^"\\]*+(?:\\.[^"\\]*+)*+"      # string, bytes: possessive, so linear
       | :[^ \t\n\r\f\v()\[\]{}"';`~\#,@]++"?  |  [\[\](){}] | \#[({]      # keyword, brackets
-      | ;[^\n]*  |  [^ \t\n\r\f\v()\[\]{}"':;`~\#,@]++"?                  # comment; number, constant, symbol
+      | ;[^\n]*  |  [^ \t\n\r\f\v()\[\]{}"';`~\#,@]++"?                   # comment; number, constant, symbol
       | [^ \t\n\r\f\v]                                                    # whatever else is a fault
       ]re] (| re.VERBOSE re.DOTALL))
       _CONSTANTS {"None" None  "True" True  "False" False  "nil" None  "true" True  "false" False
@@ -107,8 +107,8 @@ What `write` gives reads back equal, here and by `hy.read`; what would not is re
   (cond
     (.match _NUMBER token) (_number token)
     (.match _HEX token) (int token 16)
+    (in token #("\"" "b\"")) (raise (Premature "a string without its end"))
     (.startswith token "b\"") (_literal token)
-    (= token "\"") (raise (Premature "a string without its end"))
     (= (get token 0) ":") (if (.match _KEYWORD token 1) (_name token) (raise (Malformed f"unexpected {token !r}")))
     (= token ".") '.
     (.match _NAME token) (_name token)
@@ -256,7 +256,8 @@ What `write` gives reads back equal, here and by `hy.read`; what would not is re
 
 (defn _write-bytes [value depth]
   "Return the bytes VALUE as text."
-  (+ "b\"" (cut (repr (+ b"\"" value)) 3 -1) "\""))
+  (setv inner (cut (repr (+ b"\"" value)) 3 -1))          ; with a double quote inside, Python quotes by single ones
+  (+ "b\"" (.replace inner "\"" "\\\"") "\""))
 
 (defn _write-integer [value depth]
   "Return the integer VALUE as text, in hexadecimal where Python refuses decimals."
