@@ -37,8 +37,14 @@ sys.exit(main(sys.argv[4:]))
 # * What the image sees
 
 
-def ready():
-    """Tell the launcher that the image stands: what ends it from now on is no failed start."""
+when_ready = []  # what `ready` calls for a session, besides telling the launcher
+
+
+def ready(session=False):
+    """Tell the launcher that the image stands: what ends it from now on is no failed start.
+
+    SESSION says that a person's session stands, not a single form or turn; then what waits in `when_ready` is called.
+    """
     held = os.environ.pop("AUTOLITH_READY", None)
     if held:
         try:
@@ -46,6 +52,8 @@ def ready():
             os.close(int(held))
         except (OSError, ValueError):
             pass
+    while session and when_ready:
+        when_ready.pop()()
 
 
 def _hang_up_with(lifeline):
@@ -123,7 +131,7 @@ def form(value):
     if isinstance(value, str):
         text = value.encode("utf-8", "replace").decode().replace("\\", "\\\\").replace('"', '\\"')
         text = text.replace("\n", "\\n").replace("\t", "\\t")
-        return '"' + "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 65536 else "?" for c in text) + '"'
+        return '"' + "".join(c if c.isprintable() else f"\\u{ord(c) & 0xFFFF:04x}" for c in text) + '"'
     return repr(value)
 
 

@@ -13,6 +13,7 @@ def main(argv=None):
     try:
         import autolith_launcher as launcher
 
+        launcher.when_ready.append(_seal)
         try:
             from autolith.door import main as door
 
@@ -32,6 +33,14 @@ def main(argv=None):
         return _status(e.code)
     except BaseException as e:
         return _crashed(e)
+
+
+def _seal():
+    """Keep, in a while, a pristine copy of what has just proved to start."""
+    import autolith
+    from autolith.recovery import pristine
+
+    pristine.later(autolith.__version__)
 
 
 def _status(code):
