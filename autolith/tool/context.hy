@@ -37,6 +37,9 @@ ORIGIN \"user\" or \"model\"; PUBLISH a function of one event; SESSION the sessi
 
 (defn _process-context []
   "Return the context of a process without a session, in the directory it is in now."
-  (setv context (.setdefault _fallback "context" (ToolContext)))
+  (when (not-in "context" _fallback)
+    (import autolith.resource [protocol])
+    (setv (get _fallback "context") (ToolContext :observations (protocol.Observations))))
+  (setv context (get _fallback "context"))
   (setv context.cwd (os.getcwd))
   context)

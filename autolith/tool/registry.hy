@@ -189,6 +189,10 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
   (load-all)
   (lfor name (sorted tools) (get tools name)))
 
+(defn names []
+  "Return the dotted name of every tool, sorted."
+  (lfor tool (all-tools) tool.name))
+
 (defn declarations []
   "Return what a provider is told of the tools, sorted by wire name and the same bytes each time."
   (sorted (lfor t (all-tools) :if (not (get t.traits "hidden")) (kinds.declaration t))

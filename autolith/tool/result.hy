@@ -8,10 +8,9 @@ ways on after a failure; `stored`, the URI of the whole text where `text` is cut
 (import
   dataclasses [dataclass field replace]
   typing [Any]
-  autolith.base [conditions])
+  autolith.base [conditions text])
 
 (defparameter text-limit 8000 "How many characters of one result the model is shown.")
-(defparameter tail-share 0.25 "The part of a cut text's room that goes to its end.")
 
 (defclass [(dataclass :repr False)] ToolResult []
   "The outcome of one tool call; prints as its text."
@@ -86,53 +85,25 @@ as Hy. None is a success with nothing to say."
 
 ;; * Bounding
 
-(defn sanitise [text]
-  "Return TEXT with surrogate pairs joined and lone surrogates replaced, so that UTF-8 can carry it."
-  (try
-    (.encode text "utf-8")
-    (return text)
-    (except [UnicodeEncodeError]))
-  (.decode (.encode text "utf-16-le" "surrogatepass") "utf-16-le" "replace"))
-
 (defn bound [result [limit None]]
-  "Return RESULT with its text sanitised and at most LIMIT characters; the whole text is stored and its URI named."
-  (setv text (sanitise result.text)
+  "Return RESULT with its text repaired and at most LIMIT characters; what is cut is stored whole and its URI named."
+  (setv whole (text.repair result.text)
         limit (or limit text-limit))
-  (when (<= (len text) limit)
-    (return (if (is text result.text) result (replace result :text text))))
-  (setv [uri reason] (_store text))
-  (replace result :text (shorten text limit uri reason) :stored uri))
+  (when (<= (len whole) limit)
+    (return (if (is whole result.text) result (replace result :text whole))))
+  (setv [uri reason] (_store whole)
+        hint (if uri
+               f"the whole text: (resource.read :uri \"{uri}\")"
+               f"the whole text could not be stored: {(text.one-line (str reason))}"))
+  (replace result :text (text.bounded whole limit hint) :stored uri))
 
-(defn _store [text]
-  "Store TEXT whole; return #(uri None), or #(None reason) when that is impossible now."
+(defn _store [whole]
+  "Store the text WHOLE; return #(uri None), or #(None reason) when that is impossible now."
   (try
     (import autolith.state [output])
-    #((output.store text) None)
-    (except [e [OSError conditions.AutolithError]]
-      #(None (str e)))))
-
-(defn shorten [text limit uri [reason None]]
-  "Return TEXT in at most LIMIT characters, its middle replaced by a note that names URI, or why (REASON) there is none."
-  (setv where (if uri
-                f"the whole text is at (resource.read :uri \"{uri}\")"
-                f"the whole text could not be stored: {(cut (str reason) 200)}")
-        room (max 0 (- limit (len where) 80))
-        tail-room (int (* room tail-share))
-        head (_whole-lines (cut text (- room tail-room)))
-        tail (_last-lines (cut text (- (len text) tail-room) None))
-        left (- (len text) (len head) (len tail))
-        first (+ 1 (.count head "\n")))
-  (+ head f"\n[... {left} of {(len text)} characters left out, from line {first} on; {where} ...]\n" tail))
-
-(defn _whole-lines [text]
-  "Return TEXT without its last, broken line, unless that would lose much of it."
-  (setv end (.rfind text "\n"))
-  (if (> end (// (len text) 2)) (cut text (+ end 1)) text))
-
-(defn _last-lines [text]
-  "Return TEXT without its first, broken line, unless that would lose much of it."
-  (setv start (.find text "\n"))
-  (if (<= 0 start (// (len text) 2)) (cut text (+ start 1) None) text))
+    #((output.store whole) None)
+    (except [e [OSError ImportError conditions.AutolithError]]
+      #(None e))))
 
 ;; * Projections
 
