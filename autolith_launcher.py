@@ -78,36 +78,69 @@ def _dump_into(dump):
 
 def _child(image, lifeline, held, dump):
     """Run IMAGE in the forked child and end it; never returns."""
-    code = CRASH
+    os.environ["AUTOLITH_LIFELINE"], os.environ["AUTOLITH_READY"] = str(lifeline), str(held)
     try:
-        os.environ["AUTOLITH_LIFELINE"], os.environ["AUTOLITH_READY"] = str(lifeline), str(held)
         _hang_up_with(lifeline)
         if dump is not None:
             os.environ["AUTOLITH_DUMP"] = str(dump)
             _dump_into(dump)
-        code = image()
-    except SystemExit as e:
-        code = e.code if isinstance(e.code, int) else 0 if e.code is None else 1
-        if code == 1 and e.code != 1:
-            print(e.code, file=sys.stderr)
-    except KeyboardInterrupt:
-        code = 130
-    except BaseException:
-        import traceback
+    finally:
+        os._exit(status_of(image))  # no interpreter teardown: 8 ms saved
 
-        traceback.print_exc()
+
+def status_of(image):
+    """Run IMAGE, a function that returns an exit status, and flush; return the status, whatever it raised.
+
+    What escapes leaves a crash capsule, and 70. A reader that went away (`| head`) gives 141, Ctrl-C 130.
+    """
+    try:
+        status = image()
+        _flush()
+        return (status or 0) & 0xFF
+    except SystemExit as e:
+        status = _status(e.code)
+    except KeyboardInterrupt:
+        status = 130
+    except BrokenPipeError:
+        status = 141
+    except BaseException as e:
+        status = _crashed(e)
+    try:
+        _flush()
+    except (OSError, KeyboardInterrupt):
+        pass
+    return status
+
+
+def _flush():
+    """Flush the standard streams that there are; where one is closed, point it at nothing, so that no later flush fails."""
+    for fd, stream in ((1, sys.stdout), (2, sys.stderr)):
         try:
-            capsule_of(sys.exc_info()[1])
-        except Exception:
-            pass
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BrokenPipeError:
-            code = code or 141
-        except Exception:  # closed, or never there
-            pass
-    os._exit(code & 0xFF)  # no interpreter teardown: 8 ms saved
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), fd)
+            raise
+
+
+def _status(code):
+    """The exit status that the argument CODE of SystemExit stands for."""
+    if code is None or isinstance(code, int):
+        return (code or 0) & 0xFF
+    print(code, file=sys.stderr)
+    return 1
+
+
+def _crashed(error):
+    """Leave a crash capsule about ERROR, show its traceback, and return 70."""
+    import traceback
+
+    capsule_of(error)
+    try:
+        traceback.print_exception(error)
+    except Exception:
+        pass
+    return CRASH
 
 
 # * Crash capsules
@@ -323,9 +356,15 @@ def launch(image):
         n = asked[-1]
     if n in POLITE:
         return 128 + n, None, None
-    name = next((k for k, v in vars(sig).items() if v == n and k.startswith("SIG") and k[3] != "_"), f"signal {n}")
+    name = _name(n)
     path = write_capsule({"kind": "signal", "status": CRASH, "signal": name, "image": child, "dump": _read_all(dump)})
     return CRASH, WORDS.get(name, f"ended by {name}"), path
+
+
+def _name(number):
+    """The name of the signal NUMBER."""
+    names = [k for k, v in vars(sig).items() if v == number and k.startswith("SIG") and k[3] != "_"]
+    return next((k for k in sorted(names) if k not in ("SIGIOT", "SIGCLD", "SIGPOLL")), f"signal {number}")
 
 
 def _newest_capsule(pid):
@@ -438,7 +477,7 @@ def _fallen(code, happened, capsule, arguments, again):
     print("\n".join(lines), file=sys.stderr)
     if again is not None or not all(os.isatty(fd) for fd in (0, 1, 2)):
         return code
-    told = ["--after-crash", "--status", str(code)] + (["--capsule", capsule] if capsule else [])
+    told = ["--status", str(code)] + (["--capsule", capsule] if capsule else [])
     for argument in arguments:
         told += ["--original-argument", argument]
     return recover(told)
