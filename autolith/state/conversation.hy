@@ -41,6 +41,7 @@ the kinds. A Conversation holds the records of its newest segment in `records`; 
           self.unwritten []
           self.warnings []
           self.call-ids (set)
+          self.unsynced False
           self.log None
           self.lease None
           self.path None
@@ -151,15 +152,17 @@ Raise StorageFailed when the disk refuses; RECORD then waits in memory if its ki
   (get (append-all c [record] :sync sync) 0))
 
 (defn append-all [c records * [sync True]]
-  "Append RECORDS to C in order with at most one disk sync; return them as stamped."
+  "Append RECORDS to C in order with at most one disk sync; return them as stamped. Those with \"held\" stay in memory."
   (when c.closed
     (raise (StorageFailed (or c.path c.id) "the conversation is closed; resume it")))
   (setv stamped [])
   (for [record records]
-    (setv entry (_stamp c record))
-    (.append stamped entry)
-    (.append c.records entry)
-    (.append c.unwritten entry))
+    (if (.get record "held")
+      (.append stamped (hold c record))
+      (do (setv entry (_stamp c record))
+          (.append stamped entry)
+          (.append c.records entry)
+          (.append c.unwritten entry))))
   (try
     (_drain c sync)
     (except [StorageFailed]
@@ -189,7 +192,10 @@ Raise StorageFailed when the disk refuses; RECORD then waits in memory if its ki
             c.records (lfor r c.records :if (is-not r entry) r))
       (when (and (= (get entry "kind") "message") (not (.get entry "steering")))
         (-= c.turns 1))))
-  (setv c.seq (- (get [#* c.unwritten {"seq" (+ c.seq 1)}] 0 "seq") 1))
+  (setv waiting (sfor u c.unwritten (id u))
+        c.seq (max (- c.start 1) #* (gfor r c.records
+                                          :if (not (or (.get r "held") (in (id r) waiting)))
+                                          (or (.get r "seq") 0))))
   (for [entry c.unwritten]
     (+= c.seq 1)
     (setv (get entry "seq") c.seq))
@@ -213,6 +219,7 @@ Raise StorageFailed when the disk refuses; RECORD then waits in memory if its ki
       (_open-log c)))
   (try
     (.append c.log entry :sync sync)
+    (setv c.unsynced (not sync))
     (except [e disk.Lost]
       (when (os.path.lexists c.path)
         (raise))
@@ -270,8 +277,9 @@ Raise StorageFailed when the disk refuses; RECORD then waits in memory if its ki
   "Wait until every record of C that was written is on the disk."
   (when c.unwritten
     (_drain c True))
-  (when c.log
-    (disk.sync c.log.descriptor c.path))
+  (when (and c.log c.unsynced)
+    (disk.sync c.log.descriptor c.path)
+    (setv c.unsynced False))
   None)
 
 (defn hold [c record]
@@ -323,8 +331,8 @@ A disk that refuses them leaves a warning: history says the same as long as they
 
 (defn preamble [c]
   "Return the record that fixes the system prompt of C, or None before its first turn."
-  (next (gfor r c.records :if (= (get r "kind") "preamble") r)
-        (.get c.header "preamble")))
+  (or (.get c.header "preamble")
+      (next (gfor r c.records :if (= (get r "kind") "preamble") r) None)))
 
 (defn operations [c]
   "Return the newest user operations of C, oldest first."

@@ -9,7 +9,7 @@ A row is {\"id\" \"directory\" \"time\" \"preview\" \"turns\" \"bytes\" \"in_use
   autolith.state [lease segment])
 
 (defparameter preview-width 80 "How many characters of its first message stand for a conversation.")
-(defparameter head-records 20 "How many records from the beginning of a file are looked at for its first message.")
+(defparameter head-records 8 "How many records from the beginning of a file are looked at for its first message.")
 (defparameter tail-records 6 "How many records from the end of a file are looked at for the time and the number of turns.")
 (defparameter candidates-shown 5 "How many conversations a message about an ambiguous id names.")
 
