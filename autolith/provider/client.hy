@@ -1,0 +1,238 @@
+"Send a request and give its answer event by event, whatever the provider.
+
+`(stream request)` is an async generator of neutral events, the last of them `done`; closing it closes the connection. What goes
+wrong is raised as errors.ProviderError. The wire's module encodes and decodes; here are only connection, limits and faults."
+
+(eval-when-compile (require autolith.base.macros [defonce defparameter]))
+
+(import
+  autolith.provider [credentials errors json-text])
+
+(defparameter connect-seconds 30
+  "How long a connection may take to be made.")
+
+(defparameter idle-seconds 300
+  "How long a stream may go without a real event (pings are none) before the request is given up; a quirk idle_seconds overrides.")
+
+(defparameter drain-seconds 0.25
+  "How long to wait after the last event for the end of the body, so that the connection can be used again.")
+
+(defparameter longest-body 65536
+  "How many bytes of an error's body are read.")
+
+(defparameter longest-event (* 64 1024 1024)
+  "How many characters one event may have.")
+
+(defonce _clients {} "The HTTP clients in use, by (loop, whether the environment's proxies count).")
+
+(setv WIRES {"responses" "responses" "chat-completions" "chat" "anthropic-messages" "anthropic" "tutor" "tutor"}
+      PINGS #{"ping" "keepalive" "response.keepalive"})
+
+
+(defn wire [form]
+  "Return the module that speaks the wire of the provider FORM."
+  (import importlib)
+  (setv name (.get WIRES (.get form "wire")))
+  (when (is name None)
+    (raise (errors.unusable {"provider" form} f"unknown wire {(.get form "wire")}; there are {(.join ", " WIRES)}")))
+  (importlib.import-module f"autolith.provider.{name}"))
+
+(defn :async stream [request]
+  "Yield the events of the answer to REQUEST."
+  (setv module (wire (:provider request))
+        events (if (= (:wire (:provider request)) "tutor")
+                 (module.stream request)
+                 (over-http request module)))
+  (try
+    (for [:async event events]
+      (yield event))
+    (finally
+      (await (.aclose events)))))
+
+(defn :async over-http [request module]
+  "Yield the events of the answer to REQUEST, in the wire of MODULE, over HTTP."
+  (import httpx)
+  (setv parts (prepare request module)
+        url (:url parts)
+        decoder (module.Decoder request)
+        seen 0)
+  (try
+    (with [:async response (.stream (client url) "POST" url :content (:content parts) :headers (:headers parts)
+                                    :timeout (limits request))]
+      (await (check request response url))
+      (setv source (events-of response (idle-of request) request))
+      (try
+        (for [:async event source]
+          (setv seen (+ seen 1))
+          (for [result (decoder.feed event.event event.data)]
+            (yield result))
+          (when decoder.ended
+            (await (drain response))
+            (return)))
+        (except [e [httpx.RemoteProtocolError httpx.ReadError]]
+          (when (not (getattr decoder "satisfied" False))
+            (raise (errors.cut-off request seen e) :from e)))
+        (finally
+          (await (.aclose source))))
+      (for [result (decoder.finish)]
+        (yield result)))
+    (except [e httpx.ReadTimeout]
+      (raise (errors.idle request (idle-of request)) :from e))
+    (except [e [httpx.InvalidURL httpx.UnsupportedProtocol httpx.LocalProtocolError]]
+      (raise (errors.unusable request f"{url} cannot be asked: {e}.{(errors.where-url request)}") :from e))
+    (except [e httpx.HTTPError]
+      (raise (errors.unreachable request url e) :from e))))
+
+
+;; * Asking
+
+(defn prepare [request module]
+  "Return the url, headers and content with which MODULE sends REQUEST."
+  (setv form (:provider request))
+  (when (not (.get request "model"))
+    (raise (errors.unusable request "no model is chosen and the provider has no default; choose one with (model \"...\")")))
+  (setv wanted (module.encode request))
+  {"url" (join-url request (:path wanted))
+   "content" (json-text.body (:body wanted))
+   "headers" {"content-type" "application/json" "accept" "text/event-stream" "cache-control" "no-store" "user-agent" "autolith"
+              #** (:headers wanted)
+              #** (authorization request form)
+              #** (.get form "headers" {})}})
+
+(defn join-url [request path]
+  "Return the URL of PATH below the base URL of REQUEST's provider; a version that both name counts once."
+  (setv form (:provider request)
+        base (credentials.base-url form))
+  (when (not base)
+    (raise (errors.unusable request (+ "there is no base URL"
+                                       (if (.get form "base_url_variable") f"; set {(:base-url-variable form)}" "")))))
+  (when (not (.startswith base #("http://" "https://")))
+    (raise (errors.unusable request f"the base URL {base} is none: it has to begin with http:// or https://.{(errors.where-url request)}")))
+  (when (and (.endswith base "/v1") (.startswith path "/v1/"))
+    (setv path (cut path 3 None)))
+  (+ base path))
+
+(defn authorization [request form]
+  "Return the headers that bear the key of FORM; none without a key, which a local server does not need."
+  (setv key (credentials.key form))
+  (cond
+    (not key) (if (and (.get form "key_variable") (not (.get (.get form "quirks" {}) "key_optional")))
+                (raise (errors.ProviderError "auth" (+ f"{(:name form)} needs a key: set {(:key-variable form)} and start again,"
+                                                       " or choose another provider.")
+                                             :provider (:name form)))
+                {})
+    (not (and (.isascii key) (.isprintable key)))
+      (raise (errors.ProviderError "auth" f"the key in {(:key-variable form)} has characters that no header can carry; set it anew."
+                                   :provider (:name form)))
+    (= (:wire form) "anthropic-messages") {"x-api-key" key}
+    True {"authorization" f"Bearer {key}"}))
+
+(defn idle-of [request]
+  "Return the idle limit of REQUEST in seconds."
+  (.get (.get (:provider request) "quirks" {}) "idle_seconds" idle-seconds))
+
+(defn limits [request]
+  "Return the time limits of REQUEST for httpx."
+  (import httpx)
+  (httpx.Timeout (idle-of request) :connect connect-seconds :write 60 :pool connect-seconds))
+
+(defn client [url]
+  "Return the HTTP client of this loop for URL, made when first needed; this machine is never asked through a proxy."
+  (import asyncio httpx re)
+  (setv loop (asyncio.get-running-loop)
+        remote (not (re.match r"https?://(localhost|127\.|\[::1\]|0\.0\.0\.0)" url))
+        key #(loop remote))
+  (for [old (lfor k _clients :if (.is-closed (get k 0)) k)]
+    (.pop _clients old))
+  (when (not-in key _clients)
+    (setv (get _clients key) (httpx.AsyncClient :trust-env remote :follow-redirects False
+                                                :limits (httpx.Limits :keepalive-expiry 30))))
+  (get _clients key))
+
+(defn :async close []
+  "Close the connections of this loop."
+  (import asyncio)
+  (setv loop (asyncio.get-running-loop))
+  (for [key (lfor k _clients :if (is (get k 0) loop) k)]
+    (await (.aclose (.pop _clients key)))))
+
+
+;; * Reading
+
+(defn :async check [request response url]
+  "Raise what an answer from URL that is no stream means; RESPONSE has its head only."
+  (setv kind (.lower (get (.partition (.get response.headers "content-type" "") ";") 0)))
+  (when (and (= response.status-code 200)
+             (or (in (.strip kind) ["" "text/event-stream" "application/octet-stream" "text/plain"])))
+    (setv response.encoding "utf-8")
+    (return))
+  (setv content (await (beginning response)))
+  (raise (if (= response.status-code 200)
+           (errors.not-a-stream request response.headers content url)
+           (errors.from-response request response.status-code response.headers content url))))
+
+(defn :async beginning [response]
+  "Return the beginning of the body of RESPONSE as text."
+  (import asyncio httpx)
+  (setv data b"")
+  (try
+    (with [:async _ (asyncio.timeout connect-seconds)]
+      (for [:async part (.aiter-bytes response)]
+        (+= data part)
+        (when (> (len data) longest-body)
+          (break))))
+    (except [[httpx.HTTPError TimeoutError]] None))
+  (.decode (cut data longest-body) "utf-8" "replace"))
+
+(defclass Body []
+  "What httpx-sse reads of RESPONSE: its text without a byte-order mark, events of a bounded length, the last one ended."
+
+  (defn __init__ [self response request]
+    (setv self.response response
+          self.request request
+          self.headers {"content-type" "text/event-stream"}))
+
+  (defn :async aiter-text [self]
+    "Yield the text as it comes."
+    (setv first True
+          pending 0)
+    (for [:async text (.aiter-text self.response)]
+      (when first
+        (setv text (.removeprefix text "\ufeff")
+              first False))
+      (setv end (.rfind text "\n")
+            pending (if (< end 0) (+ pending (len text)) (- (len text) end)))
+      (when (> pending longest-event)
+        (raise (errors.garbled self.request "an event without an end")))
+      (when text
+        (yield text)))
+    (yield "\n\n")))
+
+(defn :async events-of [response idle request]
+  "Yield the server-sent events of RESPONSE but pings; raise if none that is real comes for IDLE seconds."
+  (import asyncio httpx-sse)
+  (setv source (.aiter-sse (httpx-sse.EventSource (Body response request)))
+        loop (asyncio.get-running-loop)
+        deadline (+ (loop.time) idle))
+  (try
+    (while True
+      (try
+        (with [:async _ (asyncio.timeout-at deadline)]
+          (setv event (await (anext source))))
+        (except [TimeoutError]
+          (raise (errors.idle request idle)))
+        (except [StopAsyncIteration]
+          (return)))
+      (when (not-in event.event PINGS)
+        (setv deadline (+ (loop.time) idle))
+        (yield event)))
+    (finally
+      (await (.aclose source)))))
+
+(defn :async drain [response]
+  "Read the rest of RESPONSE, as long as that takes no time, so that its connection can be used again."
+  (import asyncio httpx)
+  (try
+    (with [:async _ (asyncio.timeout drain-seconds)]
+      (for [:async _ response.stream] None))
+    (except [[httpx.HTTPError httpx.StreamError TimeoutError]] None)))

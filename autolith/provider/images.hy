@@ -1,0 +1,37 @@
+"Turn image blocks into what the wires want: base64 of the prepared file, or a note where the file is gone."
+
+(import
+  autolith.provider [items])
+
+(defn encoded [block]
+  "Return the base64 text of the image BLOCK's file, or None if it cannot be read."
+  (import base64)
+  (try
+    (with [f (open (:path block) "rb")]
+      (.decode (base64.b64encode (.read f)) "ascii"))
+    (except [OSError] None)))
+
+(defn data-url [block data]
+  "Return the data URL of the image BLOCK whose base64 text is DATA."
+  f"data:{(:mime block)};base64,{data}")
+
+(defn label [block]
+  "Return the words that stand before the image BLOCK, so that the model can name it."
+  (or (.get block "label") "[Image]"))
+
+(defn expand [content]
+  "Return the blocks CONTENT with each image as #(label data block), label and missing files as text blocks."
+  (setv result [])
+  (for [block content]
+    (if (!= (:type block) "image")
+      (.append result block)
+      (do
+        (setv data (encoded block))
+        (if data
+          (.extend result [(items.text-block (label block)) #(data block)])
+          (.append result (items.text-block f"{(label block)} (the image file is no longer there: {(:path block)})"))))))
+  result)
+
+(defn without [content]
+  "Return the blocks CONTENT with the images replaced by their labels."
+  (lfor b content (if (= (:type b) "image") (items.text-block (label b)) b)))

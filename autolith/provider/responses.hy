@@ -1,0 +1,287 @@
+"Speak the Responses wire: requests from neutral items, neutral events from the stream.
+
+`(encode request)` -> {\"path\" \"body\" \"headers\"}; `(Decoder request)` has `.feed name data`, `.finish` and `ended`. Nothing is stored
+at the provider: each request holds the whole history, and reasoning goes back encrypted, exactly as it came.
+
+Items are keyed by output_index, or by item id where a server leaves the index out; what `output_item.done` says wins over the
+deltas. All items are given out at the end, when it is known whether the response is whole."
+
+(import
+  autolith.provider [errors history images items json-text models])
+
+
+;; * Requests
+
+(defn encode [request]
+  "Return the path, body and headers that ask for REQUEST."
+  (setv form (:provider request)
+        quirks (.get form "quirks" {})
+        effort (models.effort (:model request) (.get request "effort"))
+        thinks (bool (:efforts (models.find (:model request))))
+        tools (lfor t (sorted (or (.get request "tools") []) :key (fn [t] (:name t))) (tool t)))
+  {"path" "/responses"
+   "headers" {}
+   "body" {"model" (:model request)
+           #** (if (.get request "system") {"instructions" (:system request)} {})
+           #** (if tools {"tools" tools "tool_choice" "auto" "parallel_tool_calls" True} {})
+           #** (if (and (.get quirks "cache_key") (.get request "cache_key")) {"prompt_cache_key" (:cache-key request)} {})
+           #** (if effort {"reasoning" (reasoning effort quirks)} {})
+           #** (if (.get request "max_output") {"max_output_tokens" (:max-output request)} {})
+           "store" False
+           #** (if thinks {"include" ["reasoning.encrypted_content"]} {})
+           "stream" True
+           "input" (input-items request)}})
+
+(defn tool [declaration]
+  "Return the wire's form of the tool DECLARATION."
+  {"type" "function" "name" (:name declaration) "description" (:description declaration)
+   "parameters" (:parameters declaration) "strict" False})
+
+(defn reasoning [effort quirks]
+  "Return the wire's wish for EFFORT; the provider's QUIRKS say whether summaries are to be had."
+  {"effort" effort #** (if (.get quirks "reasoning_summary") {"summary" (:reasoning-summary quirks)} {})})
+
+(defn input-items [request]
+  "Return the items of REQUEST's history, then its context as a developer's message."
+  (setv result [])
+  (for [[kind #* rest] (history.turns (:items request) (items.origin request))]
+    (if (= kind "user")
+      (.extend result (lfor m (get rest 0) part (user-message m) part))
+      (.extend result (+ (lfor i (get rest 0) (assistant-item i)) (lfor o (get rest 1) (output-item o))))))
+  (when (.get request "context")
+    (.append result {"type" "message" "role" "developer" "content" [(input-text (:context request))]}))
+  (or result [{"type" "message" "role" "user" "content" [(input-text history.CONTINUED)]}]))
+
+(defn input-text [text]
+  "Return the part of the user's TEXT."
+  {"type" "input_text" "text" (json-text.repair text)})
+
+(defn parts [content]
+  "Return the parts for the blocks CONTENT that are not empty."
+  (lfor b (images.expand content)
+        part [(if (isinstance b tuple)
+                {"type" "input_image" "image_url" (images.data-url (get b 1) (get b 0)) "detail" "high"}
+                (input-text (.get b "text" "")))]
+        :if (or (= (:type part) "input_image") (.strip (:text part)))
+        part))
+
+(defn user-message [item]
+  "Return a list with the message of the user's ITEM, or none if it is empty."
+  (setv content (parts (:content item)))
+  (if content [{"type" "message" "role" "user" "content" content}] []))
+
+(defn assistant-item [item]
+  "Return the wire's form of what the assistant did, ITEM."
+  (match (:type item)
+    "message" {"type" "message" "role" "assistant"
+               "content" (lfor t (history.said (:content item)) {"type" "output_text" "text" t "annotations" []})
+               #** (if (.get item "phase") {"phase" (:phase item)} {})}
+    "function_call" {"type" "function_call" "call_id" (:call-id item) "name" (:name item)
+                     "arguments" (json-text.dumps (:arguments item))}
+    _ (:raw item)))
+
+(defn output-item [item]
+  "Return the wire's form of the output ITEM; with images it is a list of parts."
+  (setv pictures (any (gfor b (:content item) (= (:type b) "image"))))
+  {"type" "function_call_output" "call_id" (:call-id item)
+   "output" (if pictures (parts (:content item)) (history.output-text item))})
+
+
+;; * Streams
+
+(setv TEXT-DELTAS {"response.output_text.delta" "text-delta"
+                   "response.refusal.delta" "refusal-delta"
+                   "response.reasoning_summary_text.delta" "reasoning-delta"
+                   "response.reasoning_text.delta" "reasoning-delta"}
+      CALL-DELTAS #{"response.function_call_arguments.delta" "response.custom_tool_call_input.delta"}
+      CALLS #{"function_call" "custom_tool_call"})
+
+(defclass Decoder []
+  "Turn the events of one stream, which answers REQUEST, into neutral events."
+
+  (defn __init__ [self request]
+    (setv self.request request
+          self.origin (items.origin request)
+          self.ended False
+          self.items {}        ; key -> the wire's item, once whole
+          self.names {}        ; key -> name of the call under way
+          self.pieces {}       ; key -> json-text.Pieces of the text under way
+          self.parts {}))      ; key -> summary index of the reasoning under way
+
+  (defn feed [self name data]
+    "Return the events that the event NAME with DATA means."
+    (when (and (= name "error") (not (.strip data)))
+      (raise (errors.from-event self.request "an error event without content")))
+    (when (or self.ended (not data) (= data "[DONE]"))
+      (return []))
+    (try
+      (setv event (json-text.loads data))
+      (except [e ValueError]
+        (raise (broken self.request name data e))))
+    (if (isinstance event dict)
+      (self.take event (.get event "type" name))
+      []))
+
+  (defn take [self event kind]
+    "Return what EVENT of KIND means."
+    (cond
+      (in kind TEXT-DELTAS) (self.delta event kind)
+      (in kind CALL-DELTAS) (self.call-delta event)
+      (= kind "response.output_item.added") (self.added event)
+      (= kind "response.output_item.done") (self.keep event)
+      (in kind ["response.completed" "response.incomplete"]) (self.end event kind)
+      (in kind ["error" "response.failed"]) (raise (errors.from-event self.request event))
+      (= kind "response.cancelled") (raise (errors.from-event self.request "the response was cancelled at the provider"))
+      True []))
+
+  (defn key [self event]
+    "Return what tells the item of EVENT from others."
+    (setv index (.get event "output_index"))
+    (cond
+      (is-not index None) index
+      (.get event "item_id") (:item-id event)
+      True (.get (or (.get event "item") {}) "id" (len self.items))))
+
+  (defn delta [self event kind]
+    "Return the event for a piece of text, with a blank line between parts of a summary."
+    (setv key (self.key event)
+          part (.get event "summary_index" 0)
+          text (self.piece key (or (.get event "delta") "")))
+    (when (not text)
+      (return []))
+    (when (and (= kind "response.reasoning_summary_text.delta") (!= part (.setdefault self.parts key part)))
+      (setv (get self.parts key) part
+            text (+ "\n\n" text)))
+    [{"type" (get TEXT-DELTAS kind) "text" text}])
+
+  (defn piece [self key text]
+    "Keep the piece TEXT of the item KEY and return what of it may be shown."
+    (.add (.setdefault self.pieces key (json-text.Pieces)) text))
+
+  (defn call-delta [self event]
+    "Return the event for a piece of a call's arguments."
+    (setv key (self.key event)
+          text (self.piece key (or (.get event "delta") "")))
+    [{"type" "call-delta" "index" (if (isinstance key int) key (.index (list self.pieces) key))
+      "name" (.get self.names key "") "text" text}])
+
+  (defn added [self event]
+    "Note the name of a call that begins."
+    (setv item (or (.get event "item") {}))
+    (when (in (.get item "type") CALLS)
+      (setv (get self.names (self.key event)) (.get item "name" ""))
+      (return (self.call-delta {#** event "delta" ""})))
+    [])
+
+  (defn keep [self event]
+    "Keep the whole item of EVENT."
+    (setv item (.get event "item"))
+    (when (isinstance item dict)
+      (setv (get self.items (self.key event)) (json-text.clean item)))
+    [])
+
+  (defn kept [self]
+    "Return the whole items, by their index where all have one."
+    (setv pairs (list (.items self.items)))
+    (when (all (gfor [k _] pairs (isinstance k int)))
+      (.sort pairs :key (fn [p] (get p 0))))
+    (lfor [_ item] pairs item))
+
+  (defn end [self event kind]
+    "Return the items and the end that EVENT, the last, means."
+    (setv response (or (.get event "response") {})
+          status (.get response "status" "")
+          done (self.kept)
+          rest (or (.get response "output") [])
+          self.ended True)
+    (when (> (len rest) (len done))
+      (setv done (json-text.clean rest)))
+    (setv whole (and (= kind "response.completed") (!= status "incomplete"))
+          neutral (lfor i done n (neutral-items i self.origin whole) n))
+    [#* (lfor n (distinct neutral) {"type" "item" "item" n})
+     (ending response whole neutral)])
+
+  (defn finish [self]
+    "Return the last events; the end of the stream without the wire's own is a failure."
+    (when (not self.ended)
+      (raise (errors.unfinished self.request)))
+    []))
+
+(defn broken [request name data cause]
+  "Return the error for DATA, of the event NAME, that is no JSON because of CAUSE; an error event may still say more."
+  (when (= name "error")
+    (try
+      (return (errors.from-event request (json-text.loads (get (.splitlines data) -1))))
+      (except [ValueError]
+        (return (errors.from-event request data)))))
+  (errors.garbled request f"an event is not JSON ({cause})"))
+
+(defn distinct [neutral]
+  "Return the items NEUTRAL with a fresh id for each call whose id is missing or was already used in this response."
+  (setv seen #{})
+  (for [[i item] (enumerate neutral) :if (items.call? item)]
+    (when (or (not (:call-id item)) (in (:call-id item) seen))
+      (setv (get item "call_id") f"{(or (:call-id item) "call")}-{i}"))
+    (.add seen (:call-id item)))
+  neutral)
+
+(defn neutral-items [item origin whole]
+  "Return the neutral items for the wire's ITEM from ORIGIN; a call in a response that is not WHOLE is truncated."
+  (setv kind (.get item "type"))
+  (match kind
+    "message" (message-items item)
+    "reasoning" [(items.reasoning (reasoning-text item) origin item)]
+    (| "function_call" "custom_tool_call") [(call-item item (and whole (!= (.get item "status") "incomplete")))]
+    None []
+    _ [(items.hosted origin item)]))
+
+(defn message-items [item]
+  "Return a list with the message ITEM, or none if it says nothing."
+  (setv content (lfor part (or (.get item "content") [])
+                      block (match (.get part "type")
+                              "output_text" [(items.text-block (or (.get part "text") ""))]
+                              "refusal" [(items.refusal-block (or (.get part "refusal") ""))]
+                              _ [])
+                      :if (:text block)
+                      block))
+  (if content
+    [(items.assistant content #** (if (.get item "phase") {"phase" (:phase item)} {}))]
+    []))
+
+(defn reasoning-text [item]
+  "Return what the reasoning ITEM shows: its summary, else its text."
+  (setv shown (lfor part (or (.get item "summary") (.get item "content") []) (or (.get part "text") "")))
+  (.join "\n\n" shown))
+
+(defn call-item [item whole]
+  "Return the call ITEM; truncated unless WHOLE."
+  (setv custom (= (:type item) "custom_tool_call")
+        fields (if custom
+                 {"arguments_text" (or (.get item "input") "")}
+                 (json-text.arguments (.get item "arguments"))))
+  {"type" "function_call" "call_id" (or (.get item "call_id") "") "name" (or (.get item "name") "")
+   #** fields
+   #** (if whole {} {"truncated" True})})
+
+(setv REASONS {"max_output_tokens" "length" "content_filter" "content-filter" "max_tokens" "length"})
+
+(defn ending [response whole neutral]
+  "Return the `done` event for RESPONSE, WHOLE or not, that held the items NEUTRAL."
+  (setv refused (any (map items.refused? neutral))
+        calls (any (map items.call? neutral))
+        why (.get (or (.get response "incomplete_details") {}) "reason" "length"))
+  {"type" "done"
+   "status" (cond (not whole) "incomplete" refused "refused" True "completed")
+   "reason" (cond (not whole) (.get REASONS why why) refused "refusal" calls "calls" True "stop")
+   "usage" (usage (.get response "usage"))
+   "response_id" (.get response "id")
+   "model" (.get response "model")})
+
+(defn usage [raw]
+  "Return the neutral usage for the wire's RAW, or None."
+  (when (isinstance raw dict)
+    (setv inputs (or (.get raw "input_tokens_details") {})
+          outputs (or (.get raw "output_tokens_details") {}))
+    {"input" (or (.get raw "input_tokens") 0) "cached" (or (.get inputs "cached_tokens") 0)
+     "cache_write" (or (.get inputs "cache_write_tokens") 0) "output" (or (.get raw "output_tokens") 0)
+     "reasoning" (or (.get outputs "reasoning_tokens") 0) "raw" raw}))
