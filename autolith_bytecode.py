@@ -18,22 +18,25 @@ PACKAGES = ("hy", "autolith", "hyrule")  # in the order in which they need each 
 
 
 def folders_of(name):
-    """The folders that hold the package NAME, found without executing it."""
+    """The folders that hold the package NAME, found without executing it, each mapped to its dotted name."""
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
-        return []
+        return {}
     if spec is None or not spec.submodule_search_locations:
-        return []
+        return {}
     top = os.path.abspath(list(spec.submodule_search_locations)[0])
     beside = os.path.join(os.path.dirname(top), "recovery")  # a checkout has it beside the package
     if name == "autolith" and os.path.exists(os.path.join(beside, "__main__.py")):
-        return [top, beside]
-    return [top]
+        return {top: name, beside: "autolith.recovery"}
+    return {top: name}
 
 
-def sources(folder):
-    """Yield the os.DirEntry of each .hy module under FOLDER, a package; folders without `__init__.py` are data."""
+def sources(folder, name):
+    """Yield (os.DirEntry, dotted name) of each .hy module under FOLDER, which is the package NAME.
+
+    Folders without `__init__.py` hold data.
+    """
     try:
         with os.scandir(folder) as entries:
             entries = list(entries)
@@ -43,26 +46,26 @@ def sources(folder):
     for entry in entries:
         if entry.name.endswith(".hy"):
             if entry.is_file() and entry.name != "init.hy":
-                yield entry
+                yield entry, f"{name}.{entry.name[:-3]}"
         elif "." not in entry.name and entry.name not in ("__pycache__", "roles", "skills") and entry.is_dir():
-            deeper.append(entry.path)
-    for path in deeper:
-        if os.path.exists(os.path.join(path, "__init__.py")):
-            yield from sources(path)
+            deeper.append(entry)
+    for entry in deeper:
+        if os.path.exists(os.path.join(entry.path, "__init__.py")):
+            yield from sources(entry.path, f"{name}.{entry.name}")
 
 
 def missing(folders):
-    """The paths of the .hy modules under FOLDERS that have no byte-code, or older byte-code."""
-    found, cached = [], {}
-    for folder in folders:
-        for entry in sources(folder):
+    """A map from path to dotted name of the .hy modules under FOLDERS that have no byte-code, or older byte-code."""
+    found, cached = {}, {}
+    for folder, package in folders.items():
+        for entry, name in sources(folder, package):
             target = importlib.util.cache_from_source(entry.path)
             kept = os.path.dirname(target)
             if kept not in cached:
                 cached[kept] = _times(kept)
             time = cached[kept].get(os.path.basename(target))
             if time is None or time + SLACK < entry.stat().st_mtime:
-                found.append(entry.path)
+                found[entry.path] = name
     return found
 
 
@@ -132,56 +135,76 @@ def _drop(path):
 # * Compiling what is missing
 
 
-def fill(paths, say=None):
-    """Compile each of PATHS into the place where imports will look for it; return how many could not be kept.
+def fill(modules, say=None):
+    """Compile MODULES, a map from path to dotted name, to where imports will look; return how many cannot be kept.
 
     SAY is called with the number done. A source that does not compile is left to its import, which tells where.
     """
-    import py_compile
-
     import hy  # noqa: F401  from here on .hy files compile
 
-    failed = 0
-    for done, path in enumerate(paths):
+    lost = 0
+    for done, (path, name) in enumerate(modules.items()):
         if say:
             say(done)
-        if not _copied(path):
-            try:
-                py_compile.compile(path, doraise=True, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)
-            except OSError:
-                failed += 1
-            except Exception:
-                pass
+        try:
+            _write(importlib.util.cache_from_source(path), _copied(path) or _compiled(path, name))
+        except OSError:
+            lost += 1
+        except Exception:
+            pass
     if say:
-        say(len(paths))
-    return failed
+        say(len(modules))
+    return lost
+
+
+def _compiled(path, name):
+    """Byte-code, with the hash of its source, of the module NAME at PATH.
+
+    Compiled under its own name: Hy looks for the module of a file, and would later take it for another's.
+    """
+    import marshal
+    from importlib.machinery import SourceFileLoader
+
+    loader = SourceFileLoader(name, path)
+    source = loader.get_data(path)
+    return _head(source) + marshal.dumps(loader.source_to_code(source, path))
+
+
+def _head(source):
+    """The 16 bytes that begin byte-code of the bytes SOURCE: magic number, `checked hash`, the hash."""
+    return importlib.util.MAGIC_NUMBER + b"\3\0\0\0" + importlib.util.source_hash(source)
 
 
 def _copied(path):
-    """Copy valid byte-code of PATH from beside it, if there is any and it belongs elsewhere; True if so."""
+    """The valid byte-code of PATH that lies beside it, if it is to be kept elsewhere; else None."""
     folder, name = os.path.split(path)
     target = importlib.util.cache_from_source(path)
     beside = os.path.join(folder, "__pycache__", os.path.basename(target))
     if beside == target:
-        return False
+        return None
     try:
         with open(beside, "rb") as f, open(path, "rb") as g:
             data, source = f.read(), g.read()
-        import _imp
         import marshal
 
-        magic = importlib.util.MAGIC_NUMBER
-        if data[:4] != magic or data[4:8] != b"\x03\0\0\0" or data[8:16] != _imp.source_hash(
-                int.from_bytes(magic, "little"), source):
-            return False
-        marshal.loads(data[16:])
-        os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
-        with open(f"{target}.{os.getpid()}", "wb") as f:
-            f.write(data)
-        os.replace(f"{target}.{os.getpid()}", target)
-        return True
+        if data[:16] == _head(source) and marshal.loads(data[16:]):
+            return data
     except (OSError, ValueError, EOFError, TypeError):
-        return False
+        pass
+    return None
+
+
+def _write(path, data):
+    """Write the bytes DATA to the file PATH, whole or not at all."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    new = f"{path}.{os.getpid()}"
+    try:
+        with open(new, "wb") as f:
+            f.write(data)
+        os.replace(new, path)
+    except OSError:
+        _drop(new)
+        raise
 
 
 def _writable(paths):
@@ -253,35 +276,31 @@ def _progress(total):
 
 
 def _needed():
-    """What has no byte-code: a list of [folders paths] for each of PACKAGES that lacks any."""
+    """What has no byte-code: a list of (folders, modules) for each of PACKAGES that lacks any."""
     found = []
     for name in PACKAGES:
         folders = folders_of(name)
-        paths = missing(folders)
-        if paths:
-            found.append((folders, paths))
+        modules = missing(folders)
+        if modules:
+            found.append((folders, modules))
     return found
 
 
 def prepare():
     """See that every Hy module has byte-code that imports will find; quick when it has."""
     forgive()
-    root = cache_root()
     needed = _needed()
     if not needed:
         return
-    elsewhere = [(folders, paths) for folders, paths in needed
-                 if sys.dont_write_bytecode or not _writable(paths)]
-    for folders, _ in elsewhere:
+    root = cache_root()
+    elsewhere = [folders for folders, modules in needed if sys.dont_write_bytecode or not _writable(modules)]
+    for folders in elsewhere:
         redirect(folders, root)
     if elsewhere and not _needed():  # an earlier start has filled the cache
         return
     with _Turn(root):
-        paths = [path for _, paths in _needed() for path in paths]
-        if not paths:
-            return
-        small = len(paths) < 8
-        lost = fill(paths, None if small else _progress(len(paths)))
+        modules = {path: name for _, modules in _needed() for path, name in modules.items()}
+        lost = fill(modules, _progress(len(modules)) if len(modules) >= 8 else None) if modules else 0
     if lost:
         _tell(f"autolith: {lost} compiled modules could not be kept (neither beside the program nor in {root}); "
               "every start will compile them again. Set XDG_CACHE_HOME to a folder that can be written.\n")
