@@ -56,14 +56,15 @@ def sources(folder, name):
 
 def missing(folders):
     """A map from path to dotted name of the .hy modules under FOLDERS that have no byte-code, or older byte-code."""
-    found, cached = {}, {}
+    found, kept = {}, {}
     for folder, package in folders.items():
         for entry, name in sources(folder, package):
-            target = importlib.util.cache_from_source(entry.path)
-            kept = os.path.dirname(target)
-            if kept not in cached:
-                cached[kept] = _times(kept)
-            time = cached[kept].get(os.path.basename(target))
+            where, stem = entry.path[:-len(entry.name)], entry.name[:-3]
+            if where not in kept:  # once a folder: where its byte-code lies, and how that is called
+                at, example = os.path.split(importlib.util.cache_from_source(entry.path))
+                kept[where] = example[len(stem):], _times(at)
+            tail, times = kept[where]
+            time = times.get(stem + tail)
             if time is None or time + SLACK < entry.stat().st_mtime:
                 found[entry.path] = name
     return found
