@@ -8,7 +8,8 @@ the kinds. A Conversation holds the records of its newest segment in `records`; 
 (eval-when-compile (require autolith.base.macros [defparameter]))
 (import
   os
-  autolith.base [conditions disk ids log]
+  threading
+  autolith.base [conditions disk forms ids log]
   autolith.state [lease listings projection segment stamp])
 
 (setv InUse lease.InUse
@@ -35,6 +36,7 @@ the kinds. A Conversation holds the records of its newest segment in `records`; 
     (setv self.header header
           self.id (get header "id")
           self.start start
+          self.directory (.get header "directory")
           self.seq (- start 1)
           self.turns (.get header "turns" 0)
           self.records []
@@ -46,6 +48,7 @@ the kinds. A Conversation holds the records of its newest segment in `records`; 
           self.lease None
           self.path None
           self.closed False
+          self.guard (threading.RLock)
           self.older {}))
 
   (defn __repr__ [self]
@@ -120,6 +123,7 @@ the kinds. A Conversation holds the records of its newest segment in `records`; 
         c.warnings warnings
         c.records records
         c.seq (max start (max (gfor r records (or (.get r "seq") 0))))
+        c.directory (next (gfor r (reversed records) :if (.get r "directory") (get r "directory")) c.directory)
         c.turns (max c.turns (max (gfor r records (or (.get r "turn") 0))))
         c.call-ids (sfor r records :if (= (get r "kind") "item") (.get (.get r "item" {}) "call_id")))
   c)
@@ -132,7 +136,7 @@ the kinds. A Conversation holds the records of its newest segment in `records`; 
 
 (defn _warn-of-directory [c]
   "Say so when the directory of C is not there any more."
-  (setv directory (get (configuration c) "directory"))
+  (setv directory c.directory)
   (when (not (os.path.isdir directory))
     (.append c.warnings
       (+ f"the directory of this conversation, {directory}, is not there any more (moved, renamed or deleted); "
@@ -155,20 +159,23 @@ Raise StorageFailed when the disk refuses; RECORD then waits in memory if its ki
   "Append RECORDS to C in order with at most one disk sync; return them as stamped. Those with \"held\" stay in memory."
   (when c.closed
     (raise (StorageFailed (or c.path c.id) "the conversation is closed; resume it")))
-  (setv stamped [])
-  (for [record records]
-    (if (.get record "held")
-      (.append stamped (hold c record))
-      (do (setv entry (_stamp c record))
-          (.append stamped entry)
-          (.append c.records entry)
-          (.append c.unwritten entry))))
-  (try
-    (_drain c sync)
-    (except [StorageFailed]
-      (_withdraw c stamped)
-      (raise)))
+  (with [_ c.guard]
+    (setv stamped (lfor record records (_enter c record)))
+    (try
+      (_drain c sync)
+      (except [StorageFailed]
+        (_withdraw c stamped)
+        (raise))))
   stamped)
+
+(defn _enter [c record]
+  "Stamp RECORD and enter it among the records of C; unless it is to stay in memory, it waits to be written. Return it."
+  (when (.get record "held")
+    (return (hold c record)))
+  (setv entry (_stamp c record))
+  (.append c.records entry)
+  (.append c.unwritten entry)
+  entry)
 
 (defn _stamp [c record]
   "Return RECORD with its number and time, as the log can hold it."
@@ -179,8 +186,11 @@ Raise StorageFailed when the disk refuses; RECORD then waits in memory if its ki
     "message" (+= c.turns (if (.get entry "steering") 0 1))
     "item" (.add c.call-ids (.get (.get entry "item" {}) "call_id"))
     _ None)
-  (when (in (get entry "kind") ["message" "usage"])
-    (setv (get entry "turn") c.turns))
+  (setv (get entry "turn") c.turns)
+  (when (in "directory" record)
+    (setv c.directory (get entry "directory")))
+  (when (!= c.directory (get c.header "directory"))
+    (setv (get entry "directory") c.directory))        ; so that the last record tells where it is at home
   entry)
 
 (defn _withdraw [c stamped]
@@ -188,8 +198,7 @@ Raise StorageFailed when the disk refuses; RECORD then waits in memory if its ki
   (for [entry (reversed stamped)]
     (when (and (any (gfor u c.unwritten (is u entry)))
                (not-in (get entry "kind") kept-kinds))
-      (setv c.unwritten (lfor u c.unwritten :if (is-not u entry) u)
-            c.records (lfor r c.records :if (is-not r entry) r))
+      (_drop c entry)
       (when (and (= (get entry "kind") "message") (not (.get entry "steering")))
         (-= c.turns 1))))
   (setv waiting (sfor u c.unwritten (id u))
@@ -205,11 +214,20 @@ Raise StorageFailed when the disk refuses; RECORD then waits in memory if its ki
   "Write the records of C that wait; the last one with SYNC."
   (while c.unwritten
     (setv entry (get c.unwritten 0))
-    (if (= (get entry "kind") "summary")
-      (_begin-segment c entry)
-      (_write c entry (and sync (= (len c.unwritten) 1))))
+    (try
+      (if (= (get entry "kind") "summary")
+        (_begin-segment c entry)
+        (_write c entry (and sync (= (len c.unwritten) 1))))
+      (except [e forms.Unwritable]
+        (_drop c entry)
+        (raise (StorageFailed (or c.path c.id) f"a record of the kind {(get entry "kind")} cannot be written and was left out: {e}"))))
     (.pop c.unwritten 0))
   None)
+
+(defn _drop [c entry]
+  "Take ENTRY, which can never be written, out of C."
+  (setv c.unwritten (lfor u c.unwritten :if (is-not u entry) u)
+        c.records (lfor r c.records :if (is-not r entry) r)))
 
 (defn _write [c entry sync]
   "Write ENTRY, the next record of C, to its log."
@@ -321,13 +339,11 @@ A disk that refuses them leaves a warning: history says the same as long as they
 
 (defn configuration [c]
   "Return what C ran with last, {\"provider\" \"model\" \"effort\" \"directory\"}."
-  (setv last (dfor k ["provider" "model" "effort" "directory"] k (.get c.header k)))
+  (setv last (dfor k ["provider" "model" "effort"] k (.get c.header k)))
   (for [record c.records]
     (when (= (get record "kind") "configuration")
-      (for [k last]
-        (when (in k record)
-          (setv (get last k) (get record k))))))
-  last)
+      (.update last (dfor k last :if (in k record) k (get record k)))))
+  (| last {"directory" c.directory}))
 
 (defn preamble [c]
   "Return the record that fixes the system prompt of C, or None before its first turn."

@@ -10,7 +10,7 @@ A row is {\"id\" \"directory\" \"time\" \"preview\" \"turns\" \"bytes\" \"in_use
 
 (defparameter preview-width 80 "How many characters of its first message stand for a conversation.")
 (defparameter head-records 8 "How many records from the beginning of a file are looked at for its first message.")
-(defparameter tail-records 6 "How many records from the end of a file are looked at for the time and the number of turns.")
+(defparameter tail-records 2 "How many records from the end of a file are looked at for the time and the number of turns.")
 (defparameter candidates-shown 5 "How many conversations a message about an ambiguous id names.")
 
 (defclass Unknown [conditions.AutolithError]
@@ -83,7 +83,7 @@ A row is {\"id\" \"directory\" \"time\" \"preview\" \"turns\" \"bytes\" \"in_use
    "directory" (_last records "directory" (get header "directory"))
    "time" (_last records "time" (get header "created"))
    "preview" (or (.get header "preview") (_first-preview path))
-   "turns" (or (_last records "turn" None) (_count-turns path header))
+   "turns" (_last records "turn" (.get header "turns" 0))
    "bytes" (sum (gfor s starts (os.path.getsize (segment.path id s))))
    "in_use" (in id active)})
 
@@ -97,11 +97,6 @@ A row is {\"id\" \"directory\" \"time\" \"preview\" \"turns\" \"bytes\" \"in_use
 (defn _last [records key otherwise]
   "Return the value of KEY in the last of RECORDS that has it, or OTHERWISE."
   (next (gfor r (reversed records) :if (is-not (.get r key) None) (get r key)) otherwise))
-
-(defn _count-turns [path header]
-  "Return how many turns the segment PATH with HEADER has, by what a longer tail says."
-  (or (_last (log.tail path (* 20 tail-records)) "turn" None)
-      (.get header "turns" 0)))
 
 (defn newest [directory]
   "Return the id of the newest conversation of DIRECTORY, or None; looks at newer files first and stops at the first hit."

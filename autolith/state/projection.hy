@@ -1,7 +1,7 @@
 "Turn a conversation's records into the neutral items that a provider is sent.
 
-A response's items stay together; directly after them comes one output for each of its calls, in the order of the calls. The
-first result of a call counts; a call without one gets `UNKNOWN`; a result without a call, a repeated call and reasoning that
+A response's items, which end at the first other record, stay together; directly after them comes one output for each of its
+calls, in the order of the calls. The first result of a call counts; a call without one gets `UNKNOWN`; a result without a call, a repeated call and reasoning that
 nothing follows are left out. Records of other kinds never enter history."
 
 (eval-when-compile (require autolith.base.macros [defparameter]))
@@ -23,7 +23,7 @@ nothing follows are left out. Records of other kinds never enter history."
       "item" (_take-item group record seen)
       (| "message" "summary") (do (_flush out group results)
                                   (.extend out (_messages record)))
-      "usage" (_flush out group results)
+      (| "usage" "result") (_flush out group results)
       _ None))
   (_flush out group results)
   out)
