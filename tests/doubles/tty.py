@@ -74,7 +74,7 @@ class Tty:
         self.child = pexpect.spawn(str(argv[0]), [str(a) for a in argv[1:]], dimensions=(rows, columns), timeout=None,
                                    cwd=None if cwd is None else str(cwd), env=settings)
         self.child.delaybeforesend = None
-        self.child.ptyproc.delayafterclose = self.child.ptyproc.delayafterterminate = 0.0
+        self.child.ptyproc.delayafterclose = self.child.ptyproc.delayafterterminate = 0.02
         # Answers to cursor and device queries.
         self.screen.write_process_input = self.send
 
@@ -90,6 +90,9 @@ class Tty:
             os.killpg(self.child.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             pass
+        end = time.monotonic() + 5
+        while self.child.isalive() and time.monotonic() < end:
+            self.pump(0.01)
         self.child.close(force=True)
 
     # What arrives

@@ -1,0 +1,155 @@
+"The interactive terminal: from its first line until the session ends, with the modes of the terminal as they were afterwards.
+
+`(await (run session startup))` gives the exit status: 0 left, 130 by Ctrl-C, 143 terminated, 129 the terminal is gone, 70 the
+launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
+
+(eval-when-compile (require autolith.base.macros [defparameter]))
+(import
+  asyncio
+  sys
+  time
+  autolith.base [threads]
+  autolith.door.terminal [style])
+
+(defparameter replayed 200 "How many events of a resumed conversation are drawn again.")
+
+(setv GONE 129)
+
+(defn :async run [session startup]
+  "Run the terminal for SESSION until it ends; return the exit status."
+  (if (style.plain?)
+    (do (import autolith.door.terminal [plain]) (await (plain.run session startup)))
+    (await (live session startup))))
+
+(defn :async live [session startup]
+  "Run the terminal with a live region."
+  (import autolith.door.terminal [desk intake leaving live :as painting screen signals])
+  (setv real sys.__stdout__ output (screen.output-on real)
+        d (desk.Desk session output)
+        input (intake.Intake sys.__stdin__)
+        loop (asyncio.get-running-loop)
+        d.modes (leaving.saved-modes))
+  (screen.build d input)
+  (setv d.painter (painting.Painter d.app output (fn [] (.drain d.scroll)))
+        input.on-late (fn [pressed] (late d pressed))
+        input.on-dropped (fn [n] (.tell d f"{n} characters of a paste were dropped: put it in a file and name that" 8))
+        session.on-end (fn [] (threads.post leaving.leave d 0)))
+  (setv undo (begin d startup))
+  (signals.start d loop)
+  (try
+    (await (watch d leaving))
+    (finally
+      (signals.stop loop)
+      (undo)
+      (finish d output)
+      (leaving.set-modes d.modes))))
+
+(defn :async watch [d leaving]
+  "Run the application of D; return the exit status however it ends."
+  (setv clock (asyncio.create-task (ticks d)))
+  (try
+    (setv status (await (.run-async d.app :handle-sigint False :set-exception-handler False
+                                    :pre-run (fn [] (.call-soon (asyncio.get-running-loop) ready d leaving)))))
+    (if (isinstance status int) status 0)
+    (except [EOFError] GONE)
+    (except [OSError] GONE)
+    (finally (.cancel clock))))
+
+(defn ready [d leaving]
+  "Raw mode is on: keep Ctrl-C the kernel's, show what waits to be shown, and learn the operations."
+  (leaving.keep-isig)
+  (.paint d.painter)
+  (asyncio.ensure-future (learn d)))
+
+(defn begin [d startup]
+  "Draw the banner and the conversation so far, and watch the session; return the undo."
+  (import autolith.door.terminal [link render streams])
+  (setv d.status (link.status-line d.session)
+        d.history.entries (lfor text (link.history d.session) :if (isinstance text str) text))
+  (.extend d.scroll.done (render.banner startup d.status (.screen d.scroll)))
+  (for [event (link.events d.session replayed)] (.take d.scroll event))
+  (.close d.scroll)
+  (for [item (link.queue d.session)]
+    (setv (get d.scroll.inputs (get item "id")) (get item "text")))
+  (title d)
+  (setv unwatch (link.observe d.session (fn [event] (arrived d event)))
+        restore (streams.install (fn [text] (threads.post arrived d {"type" "output" "text" text "id" None}))))
+  (fn [] (unwatch) (restore)))
+
+(defn title [d]
+  "Set the title of the terminal's window to the program and its directory."
+  (import autolith.door.terminal [cells])
+  (.write-raw d.output (.format "\x1b]0;autolith - {}\x07" (cells.clean-line (.directory d))))
+  (.flush d.output))
+
+(defn arrived [d event]
+  "Take EVENT of the session."
+  (match (get event "type")
+    "question" (asked d event)
+    "answered" (settled d event)
+    "evaluation" (do
+                   (when (= (.get event "status") "aborted") (setv d.interrupted (time.monotonic)))
+                   (setv d.stale True)
+                   (forget-questions d))
+    "session-ended" (do (import autolith.door.terminal [leaving]) (leaving.leave d 0))
+    _ None)
+  (.show d event)
+  (when (in (get event "type") ["status" "turn-done" "turn-started" "input-accepted" "input-removed" "usage" "evaluation" "session-started"])
+    (.freshen d))
+  (when (= (get event "type") "status") (title d)))
+
+(defn asked [d event]
+  "Open the question EVENT; a list of the user's own form takes the keys if the draft is empty."
+  (.append d.questions {#** event "opened" (time.monotonic)})
+  (when (and (get event "own") (get event "choices") (= d.mode "draft") (not d.draft.text))
+    (setv d.mode "list" d.choice None)))
+
+(defn settled [d event]
+  "Close the question that EVENT answers."
+  (setv d.questions (lfor q d.questions :if (!= (get q "id") (get event "id")) q))
+  (when (in d.mode ["list" "value"]) (setv d.mode "draft" d.choice None)))
+
+(defn forget-questions [d]
+  "Close what nobody waits for any more."
+  (setv open (getattr d.session "questions" {}))
+  (setv d.questions (lfor q d.questions :if (in (get q "id") open) q))
+  (when (and (not d.questions) (= d.mode "list")) (setv d.mode "draft" d.choice None)))
+
+(defn late [d pressed]
+  "Process the keys PRESSED, which a timer released."
+  (.feed-multiple d.app.key-processor pressed)
+  (.process-keys d.app.key-processor)
+  (.refresh d))
+
+(defn :async ticks [d]
+  "While something runs or is told, let clocks go on and held lines go."
+  (setv second 0)
+  (while True
+    (await (asyncio.sleep 0.25))
+    (.tick d.scroll)
+    (setv now (time.monotonic) due (and d.notice (> now (get d.notice "until"))))
+    (when d.scroll.done (.soon d.painter))
+    (when due (setv d.notice None))
+    (when (and d.stale (not (get d.activity "phase"))) (asyncio.ensure-future (learn d)))
+    (when (or due (and (or (get d.activity "phase") (get d.activity "forms")) (!= (int now) second)))
+      (setv second (int now))
+      (.refresh d))))
+
+(defn :async learn [d]
+  "Learn what can be typed, in a thread, so that no key waits for it."
+  (import autolith.door.terminal [link])
+  (when d.stale
+    (setv d.stale False)
+    (try
+      (setv d.operations (await (asyncio.to-thread link.names)))
+      (except [e Exception] (.tell d f"the names for completion could not be listed: {e}")))
+    (.refresh d)))
+
+(defn finish [d output]
+  "Print what is still open, and leave the terminal as it was found."
+  (.close d.scroll)
+  (.end-output d.scroll)
+  (setv d.painter.stopped False)
+  (.write d.painter (.drain d.scroll))
+  (.stop d.painter)
+  (.flush output))

@@ -1,0 +1,49 @@
+"Leaving, stopping and drawing anew: what changes who owns the terminal."
+
+(import
+  signal
+  termios
+  threading
+  autolith.door.terminal [live])
+
+(setv BRACKETED-OFF "\x1b[?2004l" SHOW-CURSOR "\x1b[?25h")
+
+(defn leave [desk status]
+  "End the terminal with the exit STATUS; harmless when it is ending already."
+  (when (and (is desk.leaving None) desk.app (not desk.app.is-done))
+    (setv desk.leaving status)
+    (.exit desk.app :result status)))
+
+(defn saved-modes []
+  "Return the modes of the terminal, or None where there is none."
+  (try (termios.tcgetattr 0) (except [termios.error] None)))
+
+(defn set-modes [modes]
+  "Put the terminal into MODES, keeping what was typed ahead."
+  (when modes
+    (try (termios.tcsetattr 0 termios.TCSANOW modes) (except [termios.error] None))))
+
+(defn keep-isig []
+  "In raw mode too, let the kernel make SIGINT of Ctrl-C; Ctrl-Z stays a key; lose no type-ahead."
+  (setv a (saved-modes))
+  (when a
+    (setv (get a 3) (| (get a 3) termios.ISIG termios.NOFLSH)
+          (get a 6 termios.VSUSP) b"\0")
+    (set-modes a)))
+
+(defn suspend [desk]
+  "Give the terminal back as it was, stop every thread, and take it again when continued."
+  (setv raw (saved-modes))
+  (live.erase desk.app.renderer desk.output)
+  (.write-raw desk.output (+ BRACKETED-OFF SHOW-CURSOR))
+  (.flush desk.output)
+  (set-modes desk.modes)
+  (signal.pthread-kill (threading.get-ident) signal.SIGSTOP)
+  (set-modes raw)
+  (setv desk.app.renderer._bracketed-paste-enabled False)
+  (redraw desk))
+
+(defn redraw [desk]
+  "Draw the live region where the cursor is."
+  (live.erase desk.app.renderer desk.output)
+  (.paint desk.painter))

@@ -1,0 +1,71 @@
+"What the terminal asks of the session, in one place. Everything here runs on the loop thread.
+
+The session's events come to `observe`; all else that the terminal knows of the application is below."
+
+(import
+  autolith.application [commands help inputs questions session transcript]
+  autolith.base [threads]
+  autolith.tool [registry])
+
+(defn observe [s f]
+  "Call F with every event of S; return the undo."
+  (session.observe s f))
+
+(defn submit [s text [images None]]
+  "Give TEXT to S; return {\"accepted\" \"kind\" \"notice\"}."
+  (inputs.submit s text images))
+
+(defn follow-up [s text]
+  "Queue TEXT after everything that runs or waits."
+  (inputs.follow-up s text))
+
+(defn cancel [s hold]
+  "Stop what S does; with HOLD what waits is kept back."
+  (inputs.cancel s hold))
+
+(defn busy [s]
+  "Return what S does, {\"phase\" \"since\" \"what\"}, or None."
+  (session.busy s))
+
+(defn queue [s]
+  "Return what waits in S, {\"id\" \"kind\" \"text\"} each."
+  (inputs.queue s))
+
+(defn recall [s]
+  "Take back the newest waiting text of S, or return None."
+  (inputs.recall s))
+
+(defn release [s]
+  "Let what S holds back go on; return whether there was anything."
+  (get (inputs.submit s "") "accepted"))
+
+(defn status-line [s]
+  "Return what the status row shows."
+  (session.status-line s))
+
+(defn history [s]
+  "Return what was typed before, oldest first."
+  (transcript.inputs s.conversation))
+
+(defn events [s count]
+  "Return the last COUNT events of the conversation of S, for redrawing it."
+  (transcript.last-events s.conversation count))
+
+(defn answer [s choice values]
+  "Answer the newest question of S by CHOICE with VALUES."
+  (questions.settle s choice values))
+
+(defn interruptible []
+  "Tell whether the main thread runs a form."
+  (bool (threads.main-busy)))
+
+(defn effect [tool]
+  "Return read, write or execute: what the tool named TOOL does."
+  (setv found (registry.find tool))
+  (if found (.get found.traits "effect" "execute") "execute"))
+
+(defn names []
+  "Return the operations that may be typed, as {\"name\" \"kind\" \"signature\" \"doc\"} each."
+  (lfor e (help.entries)
+        {"name" (get e "name") "signature" (get e "signature") "doc" (get e "doc")
+         "kind" (match (get e "group") "Commands" "command" "Tools" "tool" _ "function")}))

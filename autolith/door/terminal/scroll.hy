@@ -1,0 +1,177 @@
+"What goes into the scrollback, in order, and what of it is still open. Decides; draws nothing itself.
+
+`Scroll` takes the session's events one by one. `drain` gives the rows that are final since the last time; `live` those that may
+still change: the open row of the answer, the open line of a form's output. What the user does beside a streaming answer is
+held until a line of the answer ends, at most PATIENCE seconds, so that it never stands inside a line or a fence."
+
+(eval-when-compile (require autolith.base.macros [defparameter]))
+(import
+  time
+  autolith.door.terminal [cells markdown render])
+
+(defparameter patience 1.0 "How many seconds something local waits for the end of a line of the answer.")
+
+(setv LOCAL #{"evaluation-started" "value" "evaluation" "output" "notice" "input-accepted" "question" "answered"
+              "session-started"})
+
+(defclass Scroll []
+  "The order of things. WIDTH gives the columns of the screen, EFFECT a tool's effect, NOW a time in seconds."
+
+  (defn __init__ [self width effect [now time.monotonic]]
+    (setv self.width width
+          self.effect effect
+          self.now now
+          self.done []
+          self.stream None
+          self.held []
+          self.since None
+          self.printed ""
+          self.inputs {}
+          self.shown (set)
+          self.started (set)))
+
+  ;; * In
+
+  (defn take [self event]
+    "Take EVENT: draw it, add it to what is open, or hold it until a line ends."
+    (setv kind (get event "type"))
+    (cond
+      (= kind "text-delta") (.add-text self (get event "text"))
+      (and (in kind LOCAL) (or self.held (and self.stream (.mid-line self.stream)))) (.hold self event)
+      True (.settle self event)))
+
+  (defn hold [self event]
+    "Keep EVENT until the answer's line ends."
+    (when (not self.held) (setv self.since (self.now)))
+    (.append self.held event))
+
+  (defn add-text [self text]
+    "Set TEXT, a piece of the answer."
+    (when (is self.stream None)
+      (.end-output self)
+      (setv self.stream (markdown.Stream (self.width))))
+    (.resize self.stream (self.width))
+    (.extend self.done (.feed self.stream (cells.clean text)))
+    (when (and self.held (not (.mid-line self.stream))) (.release self)))
+
+  (defn settle [self event]
+    "Enter EVENT now."
+    (setv kind (get event "type") f (getattr self (hy.mangle f"on-{kind}") None))
+    (when (not-in kind LOCAL) (when (.closes self kind) (.close self)))
+    (when (not-in kind ["output" "usage" "call-delta" "reasoning-delta" "reasoning"]) (.end-output self))
+    (if f (f event) (.draw self event)))
+
+  (defn closes [self kind]
+    "Does an event of KIND end the block of answer text before it?"
+    (in kind ["call-started" "call-result" "steering-applied" "turn-done" "turn-started" "failure" "session-ended"]))
+
+  (defn close [self]
+    "End the block of answer text, and let go what it held back."
+    (when self.stream
+      (.extend self.done (.finish self.stream))
+      (setv self.stream None))
+    (.release self))
+
+  (defn release [self]
+    "Enter what was held."
+    (setv held self.held self.held [] self.since None)
+    (for [event held] (.settle self event)))
+
+  (defn tick [self]
+    "Let go what has been held too long; the answer's block is split, and says so."
+    (when (and self.held (>= (- (self.now) self.since) patience))
+      (when self.stream (.extend self.done (.split self.stream)))
+      (.release self)
+      (when self.stream
+        (.extend self.done (render.marked "note" "class:faint" "(answer goes on)" (self.width) "class:faint")))))
+
+  (defn draw [self event]
+    "Draw EVENT."
+    (.extend self.done (render.draw event (.screen self))))
+
+  (defn screen [self]
+    "Return the screen as `render` wants it."
+    {"width" (self.width) "effect" self.effect})
+
+  ;; * Events with a memory
+
+  (defn on-answer [self event]
+    "End the answer that was streamed, or set one that was not."
+    (when (is self.stream None) (.add-text self (get event "text")))
+    (.close self))
+
+  (defn on-input-accepted [self event]
+    "Show what the user said, unless it waits; then it is shown when its turn comes."
+    (setv text (get event "text") kind (get event "kind") id (.get event "id"))
+    (cond
+      (= kind "prompt") (do (.add self.shown id) (.extend self.done (render.said text (self.width))))
+      (in kind ["steering" "follow-up"]) (setv (get self.inputs id) text)
+      (is id None) (.extend self.done (render.entered text (self.width)))))
+
+  (defn on-input-removed [self event]
+    "Forget what the user took back."
+    (.pop self.inputs (.get event "id") None))
+
+  (defn on-turn-started [self event]
+    "Show what waited until now."
+    (setv text (.pop self.inputs (.get event "id") None))
+    (when text (.extend self.done (render.said text (self.width)))))
+
+  (defn on-steering-applied [self event]
+    "Show what joined the turn."
+    (for [text (get event "texts")]
+      (setv id (next (gfor [k v] (.items self.inputs) :if (= v text) k) None))
+      (.pop self.inputs id None)
+      (.extend self.done (render.steered text (self.width)))))
+
+  (defn on-evaluation-started [self event]
+    "Show the form that begins."
+    (.pop self.inputs (.get event "id") None)
+    (.add self.started (.get event "id"))
+    (.extend self.done (render.entered (get event "source") (self.width))))
+
+  (defn on-value [self event]
+    "Show a value."
+    (.add self.shown (.get event "id"))
+    (.draw self event))
+
+  (defn on-evaluation [self event]
+    "Show how a form ended; what it printed and gave stands already."
+    (setv id (.get event "id"))
+    (.draw self {#** event "shown" (in id self.shown)})
+    (when (.get event "beside")
+      (.extend self.done (render.marked "note" "class:faint"
+                                        (render.joined ["beside" (render.lasted event)])
+                                        (self.width) "class:faint")))
+    (.discard self.shown id)
+    (.discard self.started id))
+
+  (defn on-output [self event]
+    "Show whole lines of a form's output; a carriage return writes its line anew."
+    (.add self.shown (.get event "id"))
+    (setv [#* lines last] (.split (+ self.printed (.replace (get event "text") "\r\n" "\n")) "\n"))
+    (for [line lines]
+      (.extend self.done (render.indented (overwritten line) (self.width))))
+    (setv self.printed (if (> (len last) 65536) (overwritten last) last)))
+
+  (defn end-output [self]
+    "End the open line of output."
+    (when self.printed
+      (.extend self.done (render.indented (overwritten self.printed) (self.width)))
+      (setv self.printed "")))
+
+  ;; * Out
+
+  (defn drain [self]
+    "Return the rows that became final, and forget them."
+    (setv rows self.done self.done [])
+    rows)
+
+  (defn live [self]
+    "Return the rows that are shown but not final."
+    (+ (if self.stream (do (.resize self.stream (self.width)) (.live self.stream)) [])
+       (if self.printed (cut (render.indented (overwritten self.printed) (self.width)) -3 None) []))))
+
+(defn overwritten [line]
+  "Return LINE, cleaned, as it stands after its carriage returns."
+  (cells.clean (get (.split (.rstrip line "\r") "\r") -1)))

@@ -1,0 +1,142 @@
+"Greedy wrapping by display width. A row that is complete never changes when more text comes.
+
+`Wrapper` takes text piece by piece; `rows` are complete, `peek` shows also what is still open. How the text was cut into
+pieces makes no difference to the rows."
+
+(import
+  re
+  autolith.door.terminal [cells])
+
+(setv TOKENS (re.compile r"[ \t]+|[^ \t]+")
+      WIDE (re.compile "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\U00020000-\U0003fffd]"))
+
+(defclass Wrapper []
+  "Words set in rows of WIDTH cells, the first row after the fragments FIRST, the others after REST."
+
+  (defn __init__ [self width [first #()] [rest #()]]
+    (setv self.width (max 1 width)
+          self.rest (cells.fit-row rest (- self.width 1))
+          self.rows []
+          self.row (cells.fit-row first (- self.width 1))
+          self.used (cells.row-width self.row)
+          self.bare self.used
+          self.gap []
+          self.word []
+          self.length 0))
+
+  (defn add [self text [style ""]]
+    "Set TEXT in STYLE after what is there."
+    (for [token (.findall TOKENS text)]
+      (cond
+        (in (get token 0) " \t") (do (.place self) (.append self.gap #(style token)))
+        (and (not (.isascii token)) (.search WIDE token)) (.add-wide self token style)
+        True (.add-part self token style))))
+
+  (defn add-wide [self token style]
+    "Set TOKEN, in which a row may be broken beside each wide character."
+    (for [cluster (cells.clusters token)]
+      (if (.match WIDE cluster)
+        (do (.place self) (.add-part self cluster style) (.place self))
+        (.add-part self cluster style))))
+
+  (defn add-part [self text style]
+    "Append TEXT to the word that is being collected."
+    (.append self.word #(style text))
+    (+= self.length (cells.width text)))
+
+  (defn glue [self text [style ""]]
+    "Append TEXT, blanks and all, to the word that is being collected: it is broken only if it is wider than a row."
+    (.add-part self text style))
+
+  (defn place [self]
+    "Move the collected word into the row, or into a new one."
+    (when (not self.word) (return))
+    (setv gap (cells.row-width self.gap))
+    (when (and (> (+ self.used gap self.length) self.width) (> self.used self.bare))
+      (.turn self)
+      (setv gap 0))
+    (when self.gap
+      (.extend self.row self.gap)
+      (+= self.used gap))
+    (if (> (+ self.used self.length) self.width)
+      (.split self)
+      (do (.extend self.row self.word) (+= self.used self.length)))
+    (setv self.word [] self.length 0 self.gap []))
+
+  (defn split [self]
+    "Set a word that is wider than a row, broken between graphemes."
+    (for [[style text] (merged self.word)]
+      (setv part "")
+      (for [cluster (cells.clusters text)]
+        (setv size (cells.width cluster))
+        (when (and (> (+ self.used size) self.width) (or part (> self.used self.bare)))
+          (.append self.row #(style part))
+          (setv part "")
+          (.turn self))
+        (+= part (if (and (> (+ self.used size) self.width) (> size 1)) "?" cluster))
+        (+= self.used size))
+      (.append self.row #(style part))))
+
+  (defn turn [self]
+    "Complete the row and begin the next; blanks at the break are dropped."
+    (.append self.rows self.row)
+    (setv self.row (list self.rest)
+          self.used (cells.row-width self.row)
+          self.bare self.used
+          self.gap []))
+
+  (defn narrow [self width]
+    "Go on with rows of WIDTH cells; a row that is already wider is complete."
+    (setv self.width (max 1 width)
+          self.rest (cells.fit-row self.rest (- self.width 1)))
+    (when (>= self.used self.width) (.turn self)))
+
+  (defn take [self]
+    "Return the complete rows and forget them."
+    (setv rows self.rows self.rows [])
+    rows)
+
+  (defn end [self]
+    "Complete the last row; return all rows not yet taken."
+    (.place self)
+    (.append self.rows self.row)
+    (setv self.row [] self.gap [])
+    (.take self))
+
+  (defn peek [self [more ""] [style ""]]
+    "Return the rows as they would stand if MORE in STYLE came now and nothing after it."
+    (setv copy (Wrapper self.width [] self.rest))
+    (setv copy.rows [] copy.row (list self.row) copy.used self.used copy.bare self.bare
+          copy.gap (list self.gap) copy.word (list self.word) copy.length self.length)
+    (.add copy more style)
+    (.end copy)))
+
+(defn merged [fragments]
+  "Return FRAGMENTS with neighbours of one style joined."
+  (setv out [])
+  (for [[style text] fragments]
+    (if (and out (= (get out -1 0) style))
+      (setv (get out -1) #(style (+ (get out -1 1) text)))
+      (.append out #(style text))))
+  out)
+
+(defn rows-of [fragments width [first #()] [rest #()]]
+  "Return FRAGMENTS, without line ends, as rows of WIDTH cells after FIRST or REST."
+  (setv wrapper (Wrapper width first rest))
+  (for [[style text] fragments]
+    (.add wrapper text style))
+  (.end wrapper))
+
+(defn verbatim [text width [first #()] [rest #()] [style ""]]
+  "Return the lines of TEXT as rows, blanks kept, broken only at the edge; FIRST stands before the first row alone."
+  (setv rows [] lead (list first))
+  (for [line (.split text "\n")]
+    (.extend rows (hard line width lead rest style))
+    (setv lead (list rest)))
+  rows)
+
+(defn hard [line width [first #()] [rest #()] [style ""]]
+  "Return LINE as rows broken at the edge alone."
+  (setv wrapper (Wrapper width first rest))
+  (when line (.glue wrapper line style))
+  (.end wrapper))
