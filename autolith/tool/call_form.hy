@@ -28,14 +28,20 @@
 
 (defn _form [name arguments [longest None] [most None]]
   "Return the form that calls NAME with ARGUMENTS, strings cut to LONGEST and lists to MOST."
-  (setv tool (or (registry.find name) (registry.unique name)))
-  (if (and tool (isinstance arguments dict))
-    (_call tool.name arguments longest most)
-    f"(call-tool {(literal.string (str name) longest)} {(literal.write arguments longest most)})"))
+  (setv tool (or (registry.find name) (registry.unique name))
+        head (if tool [tool.name] ["call-tool" (literal.string (str name) longest)]))
+  (cond
+    (isinstance arguments dict) (_call head arguments longest most)
+    tool (_form-by-name tool.name arguments longest most)
+    True (_form-by-name (str name) arguments longest most)))
 
-(defn _call [name arguments longest most]
-  "Return the form that calls the tool NAME with the map ARGUMENTS."
-  (setv words [name] odd {})
+(defn _form-by-name [name arguments longest most]
+  "Return the form that calls NAME with ARGUMENTS that are no map, which only `call-tool` can pass on."
+  f"(call-tool {(literal.string name longest)} {(literal.write arguments longest most)})")
+
+(defn _call [head arguments longest most]
+  "Return the form of the words HEAD and the map ARGUMENTS."
+  (setv words [#* head] odd {})
   (for [[key value] (.items arguments)]
     (if (_keyword? key)
       (.append words f"{(literal.key key)} {(literal.write value longest most)}")

@@ -299,14 +299,16 @@ All problems are named in one Mismatch."
         name (build t v f"{path}.{name}")))
 
 (defn _build-union [variants value path]
-  "Return VALUE as the first of VARIANTS that takes it; the variant that its tag names says what is wrong."
+  "Return VALUE as the first of VARIANTS that takes it; one that it fits from outside says what is wrong inside."
   (setv problems [])
   (for [t (sorted variants :key (fn [t] (is t Any)))]
     (try
       (return (build t value path))
       (except [e Mismatch] (.append problems #(t e)))))
   (for [[t e] problems]
-    (when (_tagged? t value) (raise e)))
+    (when (or (_tagged? t value)
+              (not (or (_tag-of t) (.startswith e.message (+ path ":")))))
+      (raise e)))
   (setv tags (lfor t variants tag (_tags-of t) tag))
   (if (and tags (isinstance value #(Mapping hy.models.Dict)))
     (_refuse path f"a map whose `{(_tag-name variants)}` is {(.join " or " (map repr tags))}" value)
