@@ -18,7 +18,8 @@ What `write` gives reads back equal, here and by `hy.read`; what would not is re
 (setv MAX-DEPTH 200                                      ; hy.read itself gives up at 246
       MAX-SIZE (* 64 1024 1024)                          ; characters
       MAX-TOKENS 4_000_000
-      WIDTH 100)
+      WIDTH 100
+      LONG 200)                                          ; a string that is read on the way
 
 (defclass Malformed [ValueError]
   "The text is not data; LINE and COLUMN, where known, say where."
@@ -49,7 +50,9 @@ What `write` gives reads back equal, here and by `hy.read`; what would not is re
       _NUMBER (re.compile r"[+-]?(?:0|[1-9]\d*|(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)\Z" re.ASCII)
       _NAME (re.compile r"(?![+-]?(?:\d|Inf\Z))[\w?!*+<>=/&%$|-]+(?:\.(?!\d)[\w?!*+<>=/&%$|-]+)*\Z")
       _KEYWORD (re.compile r"[\w?!*+<>=/&%$|-]+\Z")
+      _FOREIGN (re.compile #[re[[^\\]*+(?:\\(?!/|u[dD]).[^\\]*+)*+\\]re] re.DOTALL)
       _LONE (re.compile "[\ud800-\udfff]")
+      _BEFORE-STRING " \n\t\f\v[](){}"
       _CACHED 4000)
 
 (defclass _Mangled [dict]
@@ -74,14 +77,19 @@ What `write` gives reads back equal, here and by `hy.read`; what would not is re
     (except [e [SyntaxError ValueError]]
       (raise (Malformed f"a string that cannot be read: {e}") :from None))))
 
+(defn _differs? [text start end value]
+  "Tell whether the string from START to END of TEXT has an escape that JSON, which read VALUE, takes otherwise than Hy: a
+slash, a surrogate."
+  (and (or (>= (.find text "\\/" start end) 0) (and (not (.isascii value)) (>= (.find text "\\u" start end) 0)))
+       (bool (.match _FOREIGN text start end))))
+
 (defn _string [token]
   "Return what TOKEN, a string with a backslash, denotes."
-  (when (or (in "\\/" token) (in "\\ud" token) (in "\\uD" token))      ; JSON's rules differ here
-    (return (_literal token)))
   (try
-    (get (scanstring token 1 False) 0)
+    (setv [value end] (scanstring token 1 False))
     (except [ValueError]
-      (_literal token))))
+      (return (_literal token))))
+  (if (_differs? token 1 end value) (_literal token) value))
 
 (defn _number [token]
   "Return the number that TOKEN, which looks like one, denotes."
@@ -162,6 +170,7 @@ What `write` gives reads back equal, here and by `hy.read`; what would not is re
                              (raise (Malformed f"{c} where {close} was due")))
                            (push (make inner)))
           (= c ";") None
+          (= c "\0") (push (cut token 1 None))            ; see `_tokens`
           True (push (_remember token (_atom token)))))))
   (when stack
     (raise (Premature f"{(get stack -1 2)} is missing")))
@@ -197,16 +206,52 @@ What `write` gives reads back equal, here and by `hy.read`; what would not is re
   "Return TEXT without a byte-order mark, its line ends those of Hy; refuse one that is too long."
   (when (> (len text) MAX-SIZE)
     (raise (Malformed f"{(len text)} characters, more than {MAX-SIZE}")))
+  (when (in "\0" text)
+    (raise (Malformed "a NUL character")))
   (when (.startswith text "\ufeff")
     (setv text (cut text 1 None)))
   (if (in "\r" text)
     (.replace (.replace text "\r\n" "\n") "\r" "\n")
     text))
 
+(defn _tokens [text]
+  "Return the tokens of TEXT. Long strings are read on the way, each a token of NUL and its value: so that C code looks at
+their characters once."
+  (setv found []  from-here 0  at 0  find text.find)
+  (when (< (len text) LONG)
+    (return (.findall _TOKEN text)))
+  (while True
+    (setv quote (find "\"" at)
+          end (find "\"" (+ quote 1)))
+    (cond
+      (< quote 0) (do (.extend found (.findall _TOKEN (cut text from-here None)))
+                      (return found))
+      (and (< (- end quote) LONG) (>= end 0) (!= (get text (- end 1)) "\\")) (setv at (+ end 1))
+      True (do (setv before (cut text from-here quote)
+                     at (_scan text quote before found)
+                     from-here at)
+               (when (is at None)
+                 (return (.findall _TOKEN text)))))))
+
+(defn _scan [text quote before found]
+  "Add to FOUND the tokens of BEFORE, the text up to QUOTE, and the string there. Return where that ends; None if it needs care:
+when it may be in a comment, have a prefix, or be none to JSON."
+  (when (or (in ";" before) (and before (not-in (get before -1) _BEFORE-STRING)))
+    (return None))
+  (try
+    (setv [value end] (scanstring text (+ quote 1) False))
+    (except [ValueError]
+      (return None)))
+  (when (and (!= (len value) (- end quote 2)) (_differs? text quote end value))
+    (return None))
+  (.extend found (.findall _TOKEN before))
+  (.append found (+ "\0" value))
+  end)
+
 (defn read-all [text]
   "Return the list of the forms in TEXT. Raises Malformed, or Premature when more text could make it whole."
   (setv text (_normal text)
-        tokens (.findall _TOKEN text))
+        tokens (_tokens text))
   (when (> (len tokens) MAX-TOKENS)
     (raise (Malformed f"{(len tokens)} tokens, more than {MAX-TOKENS}")))
   (try
@@ -250,9 +295,12 @@ What `write` gives reads back equal, here and by `hy.read`; what would not is re
 (defn _write-string [value depth]
   "Return the string VALUE as text; a lone surrogate by its escape."
   (setv text (encode-basestring value))
-  (if (.isascii value)
+  (try
+    (when (not (.isascii value))
+      (.encode value))
     text
-    (.sub _LONE (fn [m] (.format "\\u{:04x}" (ord (.group m)))) text)))
+    (except [UnicodeEncodeError]
+      (.sub _LONE (fn [m] (.format "\\u{:04x}" (ord (.group m)))) text))))
 
 (defn _write-bytes [value depth]
   "Return the bytes VALUE as text."

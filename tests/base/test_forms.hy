@@ -78,6 +78,40 @@
     (assert (same? (forms.read-one (forms.write value)) value))))
 
 
+;; * Long strings
+
+(defn outcome [text long]
+  "Return what reading TEXT gives, the fault included, when strings from LONG characters on are read on the way."
+  (setv kept forms.LONG  forms.LONG long)
+  (try
+    (forms.read-all text)
+    (except [e forms.Malformed] #((type e) e.reason e.line e.column))
+    (finally (setv forms.LONG kept))))
+
+(defn [(given (st.text :alphabet "()[]{}\"\"\"\\\\/ud8;b# a1\n:é" :max-size 40)) (settings :max-examples 400 :deadline None)]
+  test-reading-strings-on-the-way-changes-nothing [text]
+  "Any text reads alike, faults and their places included, whether long strings are read on the way or not."
+  (setv usual (outcome text 10_000))
+  (for [long [0 2 6]]
+    (setv found (outcome text long))
+    (assert (= found usual))))
+
+(defn [(given VALUES) (settings :max-examples 100 :deadline None)] test-values-read-on-the-way [value]
+  "Every written value reads back when its strings are read on the way."
+  (assert (same? (get (outcome (forms.write value) 1) 0) value)))
+
+(defn [(pytest.mark.parametrize "end" ["\\/" "\\ud83d\\ude00" "\\\\/" "\\\\ud83d" "\\x41" "\\ud83d" "/" "\\u00e9" "\\N{BULLET}" "\\\n"])]
+  test-long-strings-have-the-escapes-of-hy [end]
+  "In a long string an escape means what it means to Hy, or is refused where Hy refuses it."
+  (setv text (+ "[\"" (* "é" 300) end "\"]"))
+  (try
+    (setv expected [(forms.plain (hy.read text))])
+    (except [Exception]
+      (setv expected None)))
+  (setv found (outcome text forms.LONG))
+  (assert (if expected (= found expected) (is (get found 0) forms.Malformed))))
+
+
 ;; * Keys
 
 (defn test-keyword-keys-are-mangled-strings []
