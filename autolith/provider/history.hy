@@ -90,7 +90,7 @@ An output ends its group: what the assistant did after it belongs to the next."
 (defn assistant-turn [members outputs origin]
   "Return the turn of MEMBERS with their OUTPUTS, or None if nothing of it is left for ORIGIN."
   (setv kept (lfor i members :if (fit? i origin) (plain i origin))
-        kept (followed kept)
+        kept (calls-last (followed kept))
         answers (lfor i kept :if (items.call? i) (answer i outputs)))
   (when kept
     #("assistant" kept answers)))
@@ -123,6 +123,17 @@ origin added is left out."
                     (or (not result) (= (:type (get result -1)) "reasoning"))))
       (.append result item)))
   (list (reversed result)))
+
+(defn calls-last [members]
+  "Return MEMBERS with the calls after all else, each item together with the reasoning before it: the results follow directly."
+  (setv units []
+        unit [])
+  (for [item members]
+    (.append unit item)
+    (when (!= (:type item) "reasoning")
+      (.append units unit)
+      (setv unit [])))
+  (lfor u (sorted units :key (fn [u] (items.call? (get u -1)))) item u item))
 
 (defn answer [call outputs]
   "Return the output of CALL among OUTPUTS, or one that says that it is unknown."
