@@ -67,30 +67,38 @@ raises Busy; where the file system has no kernel locks, a file PATH.holder that 
 
 ;; * Locks
 
-(defn _holder [path]
-  "Return the process id in the holder file PATH if that process lives, else None."
+(defn _here []
+  "Return the name of this machine."
+  (. (os.uname) nodename))
+
+(defn _holder [name]
+  "Return #(pid host) from the holder file NAME if that process may still live, else None; one on another machine may."
   (try
-    (with [f (open path :encoding "ascii")]
-      (setv pid (int (.read f))))
-    (os.kill pid 0)
-    pid
-    (except [PermissionError] pid)
+    (with [f (open name :encoding "utf-8")]
+      (setv [pid host] (.split (.read f) " " 1)))
+    (when (= host (_here))
+      (os.kill (int pid) 0))
+    #(pid host)
+    (except [PermissionError] #(pid host))
     (except [[OSError ValueError OverflowError]] None)))
 
 (defn _hold [path]
-  "Make the holder file of PATH; raise Busy if a live process has it. Return its name."
+  "Make the holder file of PATH; raise Busy if a process that may live has it. Return its name."
   (setv name (+ path ".holder"))
   (for [_ (range 3)]
     (try
       (setv descriptor (os.open name (| os.O-WRONLY os.O-CREAT os.O-EXCL os.O-CLOEXEC) 0o600))
-      (write-all descriptor (.encode (str (os.getpid))) name)
-      (os.close descriptor)
+      (try
+        (write-all descriptor (.encode f"{(os.getpid)} {(_here)}") name)
+        (finally (os.close descriptor)))
       (return name)
       (except [FileExistsError]
-        (setv pid (_holder name))
-        (when (is-not pid None)
-          (raise (Busy path f"is in use by process {pid}")))
-        (try (os.unlink name) (except [FileNotFoundError])))))
+        (setv holder (_holder name))
+        (when holder
+          (raise (Busy path f"is in use by process {(get holder 0)} on {(get holder 1)}; if that is gone, delete {name}")))
+        (try (os.unlink name) (except [FileNotFoundError])))
+      (except [e OSError]
+        (raise (failure name e) :from e))))
   (raise (Busy path "is in use by another process")))
 
 (defn claim [descriptor path]

@@ -8,7 +8,7 @@ gives up: what is damaged is set aside as a fault {\"line\" n \"reason\" text}, 
   threading
   autolith.base [disk forms])
 
-(setv BLOCK 65536
+(setv BLOCK 16384
       PART (* 1024 1024))                                ; what `head` and `tail` read at most
 
 
@@ -64,35 +64,37 @@ TORN says that the last record is not whole."
     (except [e OSError]
       (raise (disk.failure path e) :from e))))
 
-(defn _records [lines]
-  "Return the records of the bytes LINES; what is damaged is passed over."
-  (:records (_collect lines)))
-
 (defn head [path n]
   "Return the first N records of the log PATH, fewer if they lie beyond the first megabyte."
+  (setv records []  size 0)
   (with [f (open path "rb")]
-    (setv lines []  size 0)
-    (while (and (< (len lines) (* 2 n)) (< size PART)
+    (while (and (< (len records) n) (< size PART)
                 (setx line (.readline f (- PART size))))
-      (.append lines line)
+      (.extend records (get (parse-line line) 0))
       (+= size (len line))))
-  (cut (_records lines) n))
+  (cut records n))
 
-(defn _end-lines [f n]
-  "Return about the last N lines of the open file F, without one that begins before its last megabyte."
-  (setv end (.seek f 0 os.SEEK-END)  start end  data b"")
-  (while (and (> start 0) (< (- end start) PART) (<= (.count data b"\n") n))
+(defn _lines-from-end [f]
+  "Yield the lines of the open file F from its last, without one that begins before its last megabyte."
+  (setv end (.seek f 0 os.SEEK-END)  start end  rest b"")
+  (while (and (> start 0) (< (- end start) PART))
     (setv begin (max 0 (- start BLOCK)))
     (.seek f begin)
-    (setv data (+ (.read f (- start begin)) data)  start begin))
-  (setv lines (.split data b"\n"))
-  (if (> start 0) (cut lines 1 None) lines))
+    (setv [rest #* lines] (.split (+ (.read f (- start begin)) rest) b"\n")
+          start begin)
+    (yield :from (reversed lines)))
+  (when (= start 0)
+    (yield rest)))
 
 (defn tail [path n]
   "Return the last N records of the log PATH, fewer if they begin before the last megabyte."
+  (setv records [])
   (with [f (open path "rb")]
-    (setv lines (_end-lines f (+ n 1))))
-  (cut (_records lines) (- n) None))
+    (for [line (_lines-from-end f)]
+      (when (>= (len records) n)
+        (break))
+      (.extend records (reversed (get (parse-line line) 0)))))
+  (list (reversed (cut records n))))
 
 
 ;; * Appending
