@@ -140,7 +140,7 @@ A listing is {\"paths\" [relative path ..] \"notes\" [sentence ..]}, NOTES what 
   (setv lines (cond
                 (not paths) [nothing]
                 (not shown) [f"Page {page} is empty: there are {(len paths)} files, {size} to a page."]
-                True shown))
+                True (list shown)))
   (when (> left 0)
     (.append lines f"[{left} more of {(len paths)}; the next: :page {(+ page 1)}]"))
   (.extend lines (lfor note (get listing "notes") f"[{note}]"))
@@ -289,5 +289,5 @@ A listing is {\"paths\" [relative path ..] \"notes\" [sentence ..]}, NOTES what 
           mark (if (get line "match") ":" "-"))
     (.append rows (+ "  " (.rjust (str before) width) mark " " (get line "text"))))
   (when (get f "more")
-    (.append rows "  [more matches in this file: raise max-matches-per-file, or read it]"))
+    (.append rows "  [more matches in this file: raise max-matches-per-file and max-results, or read it]"))
   rows)

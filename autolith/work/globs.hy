@@ -49,7 +49,12 @@ one of the patterns, and none of those that begin with `!`. Patterns without a s
       negated (.append refused #(pattern (compiled (_folder-pattern pattern cwd) True)))
       (_folder? pattern cwd) (.append roots (.strip pattern "/"))
       True (.append wanted #(pattern (compiled pattern)))))
-  (Filter roots wanted refused))
+  (Filter (_outermost roots) wanted refused))
+
+(defn _outermost [roots]
+  "Return ROOTS, each once, without those that lie in another."
+  (setv roots (sorted (set roots)))
+  (lfor r roots :if (not (any (gfor o roots (.startswith r (+ o "/"))))) r))
 
 (defn _words [text]
   "Return the words of TEXT; quotes keep spaces in one."
