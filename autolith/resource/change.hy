@@ -26,11 +26,14 @@ sentences \"added\" \"removed\" \"diff\" rows \"visible\" \"elided\" \"lines\" \
 
 (defn edit-now [context changes]
   "Do what `edit` does, on this thread."
-  (with [(publish.exclusively)]
-    (setv drafts (prepare-all context changes)
-          stages (_published (lfor d drafts :if (!= (get d "before") (get d "after")) d)))
-    (for [d drafts]
-      (.step context.observations (get d "key") (get d "digest") (snapshot.digest-of (get d "after")) (get d "plan" "kept"))))
+  (try
+    (with [(publish.exclusively)]
+      (setv drafts (prepare-all context changes)
+            stages (_published (lfor d drafts :if (!= (get d "before") (get d "after")) d)))
+      (for [d drafts]
+        (.step context.observations (get d "key") (get d "digest") (snapshot.digest-of (get d "after")) (get d "plan" "kept"))))
+    (except [e publish.Failed]
+      (raise (protocol.ResourceError (str e) [protocol.REREAD]) :from e)))
   (setv notes (dfor s stages (get s "path") (get s "notes")))
   (_outcome context drafts notes))
 
@@ -42,9 +45,7 @@ sentences \"added\" \"removed\" \"diff\" rows \"visible\" \"elided\" \"lines\" \
     (except [e publish.Conflict]
       (setv uri (next (gfor d drafts :if (= (get d "path") e.path) (get d "uri")) None))
       (raise (protocol.ResourceError f"{(or uri e.path)}: {(.removeprefix (str e) (+ e.path ": "))}. Nothing was changed"
-                                     [protocol.REREAD] :uri uri) :from e))
-    (except [e publish.Failed]
-      (raise (protocol.ResourceError (str e) [protocol.REREAD]) :from e))))
+                                     [protocol.REREAD] :uri uri) :from e))))
 
 ;; * Preparing
 

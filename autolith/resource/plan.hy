@@ -190,7 +190,8 @@ A plan is {\"text\" new text, \"lines\" its lines, \"blocks\" (see diff), \"kept
   (if (> (.count ends "\r\n") (.count ends "\n")) "\r\n" "\n"))
 
 (defn _finish [new final usual]
-  "Make only the last of the lines NEW lack an end, and that one if and only if FINAL is false."
+  "Make only the last of the lines NEW lack an end, and that one if and only if FINAL is false.
+An empty last line keeps its end all the same: without it, it would be no line."
   (for [i (range (- (len new) 1))]
     (when (not (.endswith (get new i) "\n"))
       (setv (get new i) (+ (get new i) (_end-before new i usual)))))
@@ -198,7 +199,7 @@ A plan is {\"text\" new text, \"lines\" its lines, \"blocks\" (see diff), \"kept
     (setv line (get new -1))
     (setv (get new -1)
       (cond
-        (not final) (lines.bare line)
+        (not final) (or (lines.bare line) (lines.end-of line))
         (lines.end-of line) line
         True (+ line (_end-before new (- (len new) 1) usual))))))
 
