@@ -75,9 +75,10 @@ raises Busy; where the file system has no kernel locks, a file PATH.holder that 
   "Return #(pid host) from the holder file NAME if that process may still live, else None; one on another machine may."
   (try
     (with [f (open name :encoding "utf-8")]
-      (setv [pid host] (.split (.read f) " " 1)))
+      (setv [pid host] (.split (.read f) " " 1)
+            pid (int pid)))
     (when (= host (_here))
-      (os.kill (int pid) 0))
+      (os.kill pid 0))
     #(pid host)
     (except [PermissionError] #(pid host))
     (except [[OSError ValueError OverflowError]] None)))
