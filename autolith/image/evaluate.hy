@@ -14,6 +14,7 @@ an `await` of its own runs there."
   inspect
   itertools
   linecache
+  sys
   hy
   hy.compiler [hy-compile]
   hy.models [Expression]
@@ -125,8 +126,11 @@ an `await` of its own runs there."
     (namespace.wake module)
     (when (definitions.definition? form)
       (return (definitions.install-form form module source :file name))))
-  (setv module.hy hy)
-  (execute (compiled form module name source) module))
+  (setv module.hy hy
+        value (execute (compiled form module name source) module)
+        advice (.get sys.modules "autolith.image.advice"))
+  (when (and advice advice.table) (advice.mend module))
+  value)
 
 (defn with-restarts [thunk]
   "Return the value of THUNK, or what a restart gives: another try, another value; abort raises Aborted."

@@ -20,6 +20,7 @@ a form first uses one."
 
 (defonce offers {} "What is known lazily: mangled name -> #(name thunk).")
 (defonce offered-macros {} "Macros known lazily: mangled name -> path of the module that defines each.")
+(defonce finders [] "Functions that find a name nobody offered: of the name in Hy's spelling, each gives #(found value).")
 (defonce state {"current" None "woken" (set)} "The module that the prompt evaluates in, and the modules whose macros are awake.")
 
 (defparameter hyrule-macros
@@ -58,7 +59,30 @@ a form first uses one."
     (cond
       (in key offers) (_resolve self key)
       (in (hy.unmangle key) OWN) (_own (hy.unmangle key))
-      True (_ask-for self key))))
+      True (_find self key))))
+
+(defn _find [known key]
+  "Return what a finder gives for KEY, kept in KNOWN; else ask for its value."
+  (setv [found value] (_found key))
+  (if found
+    (do (setv (get known key) value) value)
+    (_ask-for known key)))
+
+(defn _found [key]
+  "Return #(True value) of the first finder that knows KEY, or #(False None)."
+  (for [finder finders]
+    (setv [found value] (finder (hy.unmangle key)))
+    (when found (return #(True value))))
+  #(False None))
+
+(defn known [key]
+  "Return what the mangled name KEY stands for at the prompt without the user's own bindings, or None. Signals nothing."
+  (setv table (. (user) __builtins__))
+  (cond
+    (in key table) (get table key)
+    (in key offers) (_resolve table key)
+    (in (hy.unmangle key) OWN) (_own (hy.unmangle key))
+    True (get (_found key) 1)))
 
 (defn _resolve [known key]
   "Return what the thunk that was offered for KEY gives; keep it in KNOWN."
