@@ -49,7 +49,7 @@
         at (min (len desk.draft.text) (+ (sum (gfor l (cut lines (- line 1)) (+ 1 (len l)))) (- column 1))))
   (setv desk.draft.cursor-position (max 0 at))
   (.show desk {"type" "notice" "level" "error"
-               "text" f"{message}, line {line} column {column}. Nothing was evaluated; it is in the prompt."}))
+               "text" f"{(.rstrip message ".")}, line {line} column {column}. Nothing was evaluated; it is in the prompt."}))
 
 (defn hand-over [desk text send]
   "Give TEXT to the session by SEND; an input that was not accepted stays in the draft."
@@ -110,8 +110,13 @@
   (cond
     (= (len found) 1) (insert-candidate draft (get found 0))
     found (.start-completion draft :insert-common-part True)
-    (link.busy desk.session) (hand-over desk (pastes.expand desk draft.text) link.follow-up)
+    (and (link.busy desk.session) (whole? (pastes.expand desk draft.text)))
+      (hand-over desk (pastes.expand desk draft.text) link.follow-up)
     True (.tell desk "nothing completes this")))
+
+(defn whole? [text]
+  "Is TEXT prose, or a complete form?"
+  (or (not (editor.form? text)) (= (evaluate.probe text) "complete")))
 
 (defn insert-candidate [draft candidate]
   "Put CANDIDATE into DRAFT in place of what it completes."

@@ -18,8 +18,13 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
 (defn :async run [session startup]
   "Run the terminal for SESSION until it ends; return the exit status."
   (if (style.plain?)
-    (do (import autolith.door.terminal [plain]) (await (plain.run session startup)))
+    (await (in-lines session startup))
     (await (live session startup))))
+
+(defn :async in-lines [session startup]
+  "Run the terminal line by line."
+  (import autolith.door.terminal [plain :as lines])
+  (await (lines.run session startup)))
 
 (defn :async live [session startup]
   "Run the terminal with a live region."
@@ -35,7 +40,7 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
         input.on-dropped (fn [n] (.tell d f"{n} characters of a paste were dropped: put it in a file and name that" 8))
         session.on-end (fn [] (threads.post leaving.leave d 0)))
   (setv undo (begin d startup))
-  (signals.start d loop)
+  (signals.start loop (acts d))
   (try
     (await (watch d leaving))
     (finally
@@ -43,6 +48,14 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
       (undo)
       (finish d output)
       (leaving.set-modes d.modes))))
+
+(defn acts [d]
+  "Return what signals do to D."
+  (import autolith.door.terminal [actions leaving])
+  {"interrupt" (fn [] (actions.kernel-interrupt d))
+   "suspend" (fn [] (leaving.suspend d))
+   "resize" (fn [] (leaving.resized d))
+   "leave" (fn [status] (leaving.leave d status))})
 
 (defn :async watch [d leaving]
   "Run the application of D; return the exit status however it ends."

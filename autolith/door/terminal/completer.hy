@@ -121,18 +121,29 @@ is {\"name\" \"kind\" command, tool or function \"signature\" \"doc\"}."
   (if (isinstance text str) (get (.split (.strip text) "\n") 0) ""))
 
 (defn parameters [signature]
-  "Return the names of the parameters in SIGNATURE, in order."
-  (setv inner (cut (.strip signature) 1 -1) names [] skip False)
-  (for [[start kind token] (editor.tokens (cut inner (len (get (.split (+ inner " ") " ") 0)) None))]
-    (match kind
-      "open" (setv skip (if (= token "[") "name" True))
-      "close" (setv skip False)
-      "atom" (do
-               (when (and (not-in token ["*" "/" "#*" "#**"]) (not (is skip True)))
-                 (.append names token))
-               (when (= skip "name") (setv skip True)))
-      _ None))
+  "Return the names of the parameters in SIGNATURE, in order; it is a lambda list, or a call by keyword: (f :a A [:b 1])."
+  (setv items (words signature) names [] skip False)
+  (for [item items]
+    (cond
+      skip (setv skip False)
+      (in item ["*" "/" "#*" "#**"]) None
+      (.startswith item ":") (do (.append names (cut item 1 None)) (setv skip True))
+      True (.append names item)))
   names)
+
+(defn words [signature]
+  "Return the parameters of SIGNATURE as words: of a bracket, only its first one, and a blank after a keyword there."
+  (setv out [] depth 0 fresh False)
+  (for [[_ kind token] (editor.tokens (cut (.strip signature) 1 -1))]
+    (match kind
+      "open" (setv depth (+ depth 1) fresh (= depth 1))
+      "close" (setv depth (- depth 1))
+      (| "atom" "string") (when (or (= depth 0) fresh)
+                            (.append out token)
+                            (when (and fresh (.startswith token ":")) (.append out ""))
+                            (setv fresh False))
+      _ None))
+  (cut out 1 None))
 
 (defn files [prefix directory]
   "Return the entries of the directory that PREFIX, a path from DIRECTORY, is in, and that go on as it does."

@@ -4,6 +4,7 @@
   signal
   termios
   threading
+  prompt_toolkit.data_structures [Point]
   autolith.door.terminal [live])
 
 (setv BRACKETED-OFF "\x1b[?2004l" SHOW-CURSOR "\x1b[?25h")
@@ -47,3 +48,21 @@
   "Draw the live region where the cursor is."
   (live.erase desk.app.renderer desk.output)
   (.paint desk.painter))
+
+(defn resized [desk]
+  "Draw the live region for the new size of the screen; what the terminal made of the old one is erased first."
+  (setv renderer desk.app.renderer screen renderer._last-screen)
+  (when screen
+    (setv above (reflowed screen (.columns desk) renderer._cursor-pos.y)
+          renderer._cursor-pos (Point :x renderer._cursor-pos.x :y above)))
+  (redraw desk))
+
+(defn reflowed [screen columns rows]
+  "Return how many rows the first ROWS of SCREEN take when a terminal of COLUMNS has wrapped them anew."
+  (sum (gfor y (range rows)
+         (max 1 (- (// (- (row-size screen y)) columns))))))
+
+(defn row-size [screen y]
+  "Return the cells that the row Y of SCREEN fills."
+  (setv row (get screen.data-buffer y))
+  (next (gfor x (sorted row :reverse True) :if (.strip (. (get row x) char)) (+ x (. (get row x) width))) 0))

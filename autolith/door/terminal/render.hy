@@ -6,6 +6,7 @@ line, and a plain drawing takes its place."
 
 (eval-when-compile (require autolith.base.macros [defparameter]))
 (import
+  re
   sys
   autolith.door.terminal [cells highlight style wrap]
   autolith.base [ids text :as prose])
@@ -196,7 +197,7 @@ line, and a plain drawing takes its place."
   (setv usage (or (.get event "usage") {}) status (get event "status") reason (.get event "reason")
         head (match status
                "done" f"done {(lasted event)}"
-               "cancelled" f"stopped by you after {(lasted event)}, half answer kept"
+               "cancelled" (+ f"stopped by you after {(lasted event)}" (if (.get event "half") ", half answer kept" ""))
                _ f"failed {(lasted event)}"))
   (marked "note" "class:faint"
     (cells.clean (joined [(.strip head)
@@ -244,7 +245,14 @@ line, and a plain drawing takes its place."
     (.get event "shown") []
     (.get event "values") (sum (lfor v (get event "values") (value-rows v width)) [])
     (= (.get event "operation") "command") []
-    True (marked "note" "class:faint" "no value" width "class:faint")))
+    True (marked "note" "class:faint" (defined (.get event "source" "")) width "class:faint")))
+
+(setv DEFINITION (re.compile r"\((?:def\w+|defn|defclass|setv)\s+(?::async\s+)?(?:\[[^\]]*\]\s*)?([^\s()\[\]\"]+)"))
+
+(defn defined [source]
+  "Return what there is to say of SOURCE, which gave no value."
+  (setv hits (.findall DEFINITION (cut source 4000)))
+  (if (and hits (.startswith (.lstrip source) "(def")) (cells.clean-line f"{(get hits -1)} defined") "no value"))
 
 (defn aborted-rows [event width]
   "Return the line about a form that was interrupted or given up."

@@ -28,7 +28,7 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
           self.printed ""
           self.inputs {}
           self.shown (set)
-          self.started (set)))
+          self.half False))
 
   ;; * In
 
@@ -47,6 +47,7 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
 
   (defn add-text [self text]
     "Set TEXT, a piece of the answer."
+    (setv self.half True)
     (when (is self.stream None)
       (.end-output self)
       (setv self.stream (markdown.Stream (self.width))))
@@ -98,15 +99,15 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
   (defn on-answer [self event]
     "End the answer that was streamed, or set one that was not."
     (when (is self.stream None) (.add-text self (get event "text")))
+    (setv self.half False)
     (.close self))
 
   (defn on-input-accepted [self event]
-    "Show what the user said, unless it waits; then it is shown when its turn comes."
+    "Remember what the user said: it is shown when its turn comes. What comes from the record is shown at once."
     (setv text (get event "text") kind (get event "kind") id (.get event "id"))
     (cond
-      (= kind "prompt") (do (.add self.shown id) (.extend self.done (render.said text (self.width))))
-      (in kind ["steering" "follow-up"]) (setv (get self.inputs id) text)
-      (is id None) (.extend self.done (render.entered text (self.width)))))
+      (is id None) (.extend self.done (if (= kind "prompt") (render.said text (self.width)) (render.entered text (self.width))))
+      (in kind ["prompt" "steering" "follow-up"]) (setv (get self.inputs id) text)))
 
   (defn on-input-removed [self event]
     "Forget what the user took back."
@@ -114,8 +115,13 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
 
   (defn on-turn-started [self event]
     "Show what waited until now."
-    (setv text (.pop self.inputs (.get event "id") None))
+    (setv text (.pop self.inputs (.get event "id") None) self.half False)
     (when text (.extend self.done (render.said text (self.width)))))
+
+  (defn on-turn-done [self event]
+    "Show how the turn ended."
+    (.draw self {#** event "half" self.half})
+    (setv self.half False))
 
   (defn on-steering-applied [self event]
     "Show what joined the turn."
@@ -127,7 +133,6 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
   (defn on-evaluation-started [self event]
     "Show the form that begins."
     (.pop self.inputs (.get event "id") None)
-    (.add self.started (.get event "id"))
     (.extend self.done (render.entered (get event "source") (self.width))))
 
   (defn on-value [self event]
@@ -143,8 +148,7 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
       (.extend self.done (render.marked "note" "class:faint"
                                         (render.joined ["beside" (render.lasted event)])
                                         (self.width) "class:faint")))
-    (.discard self.shown id)
-    (.discard self.started id))
+    (.discard self.shown id))
 
   (defn on-output [self event]
     "Show whole lines of a form's output; a carriage return writes its line anew."

@@ -5,20 +5,20 @@
   os
   signal
   socket
-  autolith.base [threads]
-  autolith.door.terminal [actions leaving])
+  autolith.base [threads])
 
 (defonce wires {"read" None "write" None} "The two ends of the wakeup fd.")
 
-(setv OURS [signal.SIGWINCH signal.SIGTSTP signal.SIGTERM signal.SIGHUP])
+(setv OURS [signal.SIGWINCH signal.SIGTERM signal.SIGHUP]
+      NAMES {signal.SIGWINCH "resize" signal.SIGINT "interrupt" signal.SIGTSTP "suspend"})
 
 (defn ignore [number frame]
   "Do nothing: with a Python-level handler, C writes the number to the wakeup fd."
   None)
 
-(defn install []
-  "Take the signals; called on the main thread."
-  (for [n OURS] (signal.signal n ignore))
+(defn install [suspend]
+  "Take the signals, that of SUSPEND too if it is true; called on the main thread."
+  (for [n (+ OURS (if suspend [signal.SIGTSTP] []))] (signal.signal n ignore))
   (signal.siginterrupt signal.SIGWINCH False)
   (take-wakeup))
 
@@ -28,39 +28,43 @@
     (signal.set-wakeup-fd (.fileno (get wires "write")) :warn-on-full-buffer False))
   None)
 
-(defn start [desk loop]
-  "Watch signals, and the launcher, for DESK on LOOP."
+(defn start [loop acts]
+  "Watch signals, and the launcher, on LOOP. ACTS are functions of no arguments: interrupt, and where wanted resize and
+suspend; `leave` is given an exit status."
   (setv [r w] (socket.socketpair))
   (for [end [r w]] (.setblocking end False))
   (setv (get wires "read") r (get wires "write") w)
-  (.add-reader loop r (fn [] (arrived desk)))
+  (.add-reader loop r (fn [] (arrived acts)))
   (.append threads.after-job take-wakeup)
-  (threads.submit install :label "taking signals")
-  (watch-lifeline desk loop))
+  (threads.submit (fn [] (install (in "suspend" acts))) :label "taking signals")
+  (watch-lifeline loop (get acts "leave")))
 
-(defn watch-lifeline [desk loop]
-  "Leave when the launcher is gone."
+(defn lifeline []
+  "Return the number of the pipe whose end means that the launcher is gone, or None."
   (setv fd (.get os.environ "AUTOLITH_LIFELINE" ""))
-  (when (.isdecimal fd)
-    (.add-reader loop (int fd) (fn []
-                                 (.remove-reader loop (int fd))
-                                 (leaving.leave desk 70)))))
+  (when (.isdecimal fd) (int fd)))
+
+(defn watch-lifeline [loop leave]
+  "Call LEAVE when the launcher is gone."
+  (setv fd (lifeline))
+  (when (is-not fd None)
+    (.add-reader loop fd (fn []
+                           (.remove-reader loop fd)
+                           (leave 70)))))
 
 (defn stop [loop]
   "Watch no longer."
   (when (in take-wakeup threads.after-job) (.remove threads.after-job take-wakeup))
   (when (get wires "read") (.remove-reader loop (get wires "read")))
-  (when (.isdecimal (.get os.environ "AUTOLITH_LIFELINE" ""))
-    (.remove-reader loop (int (get os.environ "AUTOLITH_LIFELINE")))))
+  (when (is-not (lifeline) None) (.remove-reader loop (lifeline))))
 
-(defn arrived [desk]
-  "Act on the signals that came."
+(defn arrived [acts]
+  "Act on the signals that came, as ACTS say."
   (try
     (setv numbers (.recv (get wires "read") 256))
     (except [BlockingIOError] (return)))
   (for [n numbers]
+    (setv act (.get acts (.get NAMES n)))
     (cond
-      (= n signal.SIGWINCH) (desk.app._on-resize)
-      (= n signal.SIGINT) (actions.kernel-interrupt desk)
-      (= n signal.SIGTSTP) (leaving.suspend desk)
-      (in n [signal.SIGTERM signal.SIGHUP]) (leaving.leave desk (+ 128 n)))))
+      (in n [signal.SIGTERM signal.SIGHUP]) ((get acts "leave") (+ 128 n))
+      act (act))))

@@ -105,13 +105,14 @@ one line."
   "Return the choices of the newest open question."
   (setv question (.question desk))
   (when (is question None) (return []))
+  (setv size (max 0 #* (gfor c (get question "choices") (len (str (get c "name"))))))
   (+ (lfor [i choice] (enumerate (get question "choices") 1)
-       (choice-row i choice (and (= desk.mode "list") (= desk.choice (- i 1))) width))
+       (choice-row i choice size (and (= desk.mode "list") (= desk.choice (- i 1))) width))
      [(line (choice-help desk question) width)]))
 
-(defn choice-row [number choice chosen width]
-  "Return the row of CHOICE, the NUMBERth; CHOSEN marks it."
-  (setv name (cells.clean-line (str (get choice "name"))))
+(defn choice-row [number choice size chosen width]
+  "Return the row of CHOICE, the NUMBERth, its name in SIZE cells; CHOSEN marks it."
+  (setv name (.ljust (cells.clean-line (str (get choice "name"))) (min size 30)))
   [(blank width) #((if chosen "class:chosen" "class:strong") (.format "{}{} {}" (if chosen "> " "  ") number name))
    #("class:faint" (+ "  " (cells.clean-line (or (.get choice "doc") ""))))])
 
