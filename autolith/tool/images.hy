@@ -75,8 +75,8 @@ under the data root named by the digest of its content."
   (setv scale (min 1.0 (/ side (max width height))
                    (math.sqrt (/ (* patches 1024) (* width height)))))
   (while True
-    (setv w (max 1 (int (* width scale)))
-          h (max 1 (int (* height scale))))
+    (setv w (max 1 (round (* width scale)))
+          h (max 1 (round (* height scale))))
     (when (fits? w h) (return #(w h)))
     (*= scale 0.99)))
 
