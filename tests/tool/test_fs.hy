@@ -51,9 +51,9 @@
         [_ image] (shown r) [w h] image.size)
   (assert (images.fits? w h))
   (assert (get r.data "changed"))
-  (setv scale (max (/ w (get size 0)) (/ h (get size 1))))
+  (setv scale (/ (max w h) (max size)))
   (for [[side original] (zip #(w h) size)]
-    (assert (<= (abs (- side (* original scale))) 1)))
+    (assert (<= (abs (- side (max 1 (* original scale)))) 1)))
   (assert (in (str w) r.text)))
 
 (defn test-scaling-uses-the-room []
