@@ -24,6 +24,7 @@ strings, comments, character literals, |symbols|, bracket strings and the code i
       BRACKET-STRING (re.compile r"#\[([^\[\]\n]*)\[.*?\]\1\]" re.DOTALL)
       BRACKET-START (re.compile r"#\[[^\[\]()\s]*\[")
       FORMAT-START (re.compile r"[rb]?f[rb]?\"")
+      DATUM-COMMENT (re.compile "#;")
       HERE-STRING (re.compile r"#<<([^\n]*)\n.*?\n\1(?=\n|$)" re.DOTALL)
       SYMBOL-TAIL (re.compile r"[A-Za-z0-9_*+!<>=/$%&.:-]"))
 
@@ -48,7 +49,8 @@ strings, comments, character literals, |symbols|, bracket strings and the code i
     (.step state))
   (cond
     state.problem state.problem
-    state.unfinished (_problem text state.unfinished "a string or comment that begins here never ends")
+    (is-not state.unfinished None) (_problem text state.unfinished "a string or comment that begins here never ends")
+    state.formats (_problem text (get state.formats -1 1) "a field of the format string that begins here never ends")
     state.open (_unclosed state)
     True None))
 
@@ -94,6 +96,7 @@ strings, comments, character literals, |symbols|, bracket strings and the code i
       (= c "\"") STRING
       (and (= c "|") (in d #("lisp" "scheme"))) BARS
       (and (= c "#") (= d "hy") (.match BRACKET-START text at)) BRACKET-STRING
+      (and (= c "#") (= d "scheme") (= after ";")) DATUM-COMMENT
       (and (= c "#") (in d #("lisp" "scheme")) (= after "|")) (.block-comment self)
       (and (= c "#") (in d #("lisp" "scheme")) (= after "\\")) SHARP-CHARACTER
       (and (= c "#") (= d "scheme") (.startswith text "#<<" at)) HERE-STRING

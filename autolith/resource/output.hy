@@ -70,7 +70,7 @@
       (setv m (when (>= number start) (.search pattern line)))
       (when m
         (setv row (_row number (lines.bare line) m))
-        (+= used (len (get row "text")) window.PREFIX)
+        (+= used (len (page.numbered [row])) 1)
         (when (and rows (or (= (len rows) most) (> used page.body-room)))
           (return #(rows True)))
         (.append rows row))))
