@@ -26,6 +26,9 @@ The macros `restart-case` and `handler-bind` are in base/macros."
   "The door's function of a condition and its choices, which gives a decision (or an awaitable of one, on the loop).
 None: nobody can answer.")
 
+(defonce _unattended (ContextVar "unattended" :default False)
+  "Whether nobody is to be asked here.")
+
 
 ;; * Failures
 
@@ -171,13 +174,26 @@ CHOICES are names, or #(name sentence), or #(name sentence count), COUNT being h
   "Tell whether CONDITION has been offered to everybody who might decide."
   (getattr condition "autolith_declined" False))
 
+(defclass unattended []
+  "A context in which `ask` asks nobody, as while init files load."
+  (defn __enter__ [self]
+    (setv self.token (.set _unattended True)))
+
+  (defn __exit__ [self #* error]
+    (.reset _unattended self.token)
+    None))
+
+(defn asked? []
+  "Tell whether there is somebody to ask here."
+  (and (is-not ask None) (not (.get _unattended))))
+
 (defn signal [condition]
   "Let the handlers, then `ask`, decide where CONDITION arose; raise it if all decline.
 On the loop's thread nobody can be waited for: there coroutines use `asignal`, and a handler that would have to wait counts as declining."
   (for [future (_answers condition)]
     (when (not (on-loop?))
       (_take (_wait future))))
-  (when (and ask (not (on-loop?)))
+  (when (and (asked?) (not (on-loop?)))
     (_take (ask condition (choices))))
   (raise (_mark condition)))
 
@@ -185,7 +201,7 @@ On the loop's thread nobody can be waited for: there coroutines use `asignal`, a
   "Do as `signal` does, awaiting whoever has to be asked; for coroutines on the loop."
   (for [future (_answers condition)]
     (_take (await (_outcome future))))
-  (when ask
+  (when (asked?)
     (setv decision (ask condition (choices)))
     (_take (if (inspect.isawaitable decision) (await decision) decision)))
   (raise (_mark condition)))
