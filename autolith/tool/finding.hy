@@ -204,7 +204,8 @@ A listing is {\"paths\" [relative path ..] \"notes\" [sentence ..]}, NOTES what 
   "Run one search until time END; return the sweep. IN-ORDER: files come sorted, and the page's are enough."
   (setv gatherer (Gatherer filter limits in-order)
         outcome (await (ripgrep.run options cwd gatherer.take :seconds (max 0.001 (- end (time.monotonic))))))
-  {"files" (lfor path (sorted gatherer.files :key (fn [p] (.split p "/"))) (_found path (get gatherer.files path) limits))
+  {"files" (lfor path (sorted gatherer.files :key (fn [p] (.split p "/")))
+                 (_found path (get gatherer.files path) limits))
    "status" (get outcome "status") "full" (and (not in-order) (= (get outcome "status") "stopped"))
    "notes" (_complaints outcome)})
 
@@ -266,7 +267,8 @@ A listing is {\"paths\" [relative path ..] \"notes\" [sentence ..]}, NOTES what 
   (when more
     (.append lines f"[more files match; continue with :file-offset {following}]"))
   (when late
-    (.append notes f"stopped after {(int (* 1000 (get limits "seconds")))} ms, so matches may be missing; narrow constraints or raise time-budget-ms"))
+    (.append notes (+ f"stopped after {(int (* 1000 (get limits "seconds")))} ms, so matches may be missing;"
+                      " narrow constraints or raise time-budget-ms")))
   (.extend lines (lfor note notes f"[{note}]"))
   (result.ToolResult :text (.join "\n" lines)
                      :data {"files" (lfor f page {"uri" (uri (get f "path")) "matches" (get f "matches")

@@ -132,7 +132,8 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
     (load space)
     (setv holder (.get wire on-wire name))
     (when (!= holder name)
-      (raise (ValueError f"{name} cannot be defined: {holder} was first, and both are {on-wire} to a provider; choose another name")))
+      (raise (ValueError (+ f"{name} cannot be defined: {holder} was first, and both are {on-wire} to a provider;"
+                            " choose another name"))))
     (setv tool (.get tools name (kinds.Tool name)))
     (.install tool function traits)
     (_place tool)
@@ -150,10 +151,12 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
 (defn _check-name [name]
   "Refuse NAME unless it is a plain kebab-case NAMESPACE.TOOL that hides nothing."
   (when (not (.fullmatch NAME name))
-    (raise (ValueError f"not a tool name: {name}; write namespace.tool in lower-case letters, digits and single hyphens")))
+    (raise (ValueError (+ f"not a tool name: {name}; write namespace.tool in lower-case letters,"
+                          " digits and single hyphens"))))
   (setv space (get (.partition name ".") 0))
   (when (or (in space RESERVED) (hasattr builtins space))
-    (raise (ValueError f"{space} cannot be a namespace of tools: it already means something in Hy; choose another name")))
+    (raise (ValueError (+ f"{space} cannot be a namespace of tools: it already means something in Hy;"
+                          " choose another name"))))
   (when (> (len name) LONGEST)
     (raise (ValueError f"{name} is longer than the {LONGEST} characters that providers accept"))))
 

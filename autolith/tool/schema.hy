@@ -147,7 +147,8 @@ of the default, or Any. Names decode alike as kebab-case, snake_case, keyword or
     (in origin #(dict Mapping)) {"type" "object" "additionalProperties" (of-type (get args 1))}
     (_union? t) {"anyOf" (lfor a args (of-type a))}
     (dataclasses.is-dataclass t) (_dataclass-schema t)
-    True (raise (ValueError f"{(getattr t "__name__" t)} has no JSON form; use str int float bool list dict, a Literal or a dataclass"))))
+    True (raise (ValueError (+ f"{(getattr t "__name__" t)} has no JSON form;"
+                               " use str int float bool list dict, a Literal or a dataclass")))))
 
 (defn _literal-schema [values]
   "Return the schema of one of VALUES."
@@ -250,7 +251,8 @@ All problems are named in one Mismatch."
   "Return VALUE, which must be true or false."
   (cond
     (isinstance value bool) value
-    (and (isinstance value hy.models.Symbol) (in (.lower (str value)) #("true" "false"))) (= (.lower (str value)) "true")
+    (and (isinstance value hy.models.Symbol) (in (.lower (str value)) #("true" "false")))
+      (= (.lower (str value)) "true")
     True (_refuse path "true or false" value)))
 
 (defn _build-number [t value path]

@@ -101,7 +101,8 @@ one of the patterns, and none of those that begin with `!`. Patterns without a s
      (cond folder "/.*" deep "(?:/.*)?" True "")
      r"\Z"))
 
-(setv TOKEN (re.compile r"(?P<deep>\*\*/)|(?P<all>\*\*)|(?P<star>\*)|(?P<any>\?)|(?P<set>\[[!^]?\]?[^\]]*\])|(?P<open>\{)|(?P<shut>\})|(?P<comma>,)|\\(?P<quoted>.)|(?P<plain>.)"
+(setv TOKEN (re.compile (+ r"(?P<deep>\*\*/)|(?P<all>\*\*)|(?P<star>\*)|(?P<any>\?)|(?P<set>\[[!^]?\]?[^\]]*\])"
+                           r"|(?P<open>\{)|(?P<shut>\})|(?P<comma>,)|\\(?P<quoted>.)|(?P<plain>.)")
                         re.DOTALL))
 
 (defn _translated [body]

@@ -108,7 +108,8 @@
   (setv tool (registry.find "demo.args"))
   (assert (= (. (tool 1 5 :c 6) data) [1 5 6]))
   (assert (= (. (tool :a 1) data) [1 2 3]))
-  (for [bad [(fn [] (tool)) (fn [] (tool 1 2 3)) (fn [] (tool 1 :a 2)) (fn [] (tool 1 :d 2)) (fn [] (tool 1 #** {"self" 2}))]]
+  (for [bad [(fn [] (tool)) (fn [] (tool 1 2 3)) (fn [] (tool 1 :a 2)) (fn [] (tool 1 :d 2))
+             (fn [] (tool 1 #** {"self" 2}))]]
     (with [_ (pytest.raises result.ToolFailed)] (bad))))
 
 (defn declare-stale []
@@ -172,7 +173,8 @@
     (await (asyncio.sleep (* 0.002 (- 5 n))))
     [n (. (context.current.get) cwd)])
   (defn :async main []
-    (await (asyncio.gather #* (lfor n (range 5) (registry.call "demo.slow" {"n" n} (context.ToolContext :cwd (str n)))))))
+    (await (asyncio.gather #* (lfor n (range 5)
+                                    (registry.call "demo.slow" {"n" n} (context.ToolContext :cwd (str n)))))))
   (assert (= (lfor r (run (main)) r.data) (lfor n (range 5) [n (str n)]))))
 
 (defn test-broken-tool-module-is-a-failed-result [tools]

@@ -57,7 +57,8 @@
            :module module)
   (assert (= (. ((tools.find "notes.tell") "ab") text) "abab")))
 
-(setv BAD-NAMES ["demo.a_b" "demo.ok?" "demo.-x" "ﬁ.x" "demo.x.y" "demo" "Demo.x" "demo.a--b" "demo.x-" "list.x" "hy.x" "autolith.x"
+(setv BAD-NAMES ["demo.a_b" "demo.ok?" "demo.-x" "ﬁ.x" "demo.x.y" "demo" "Demo.x" "demo.a--b" "demo.x-" "list.x" "hy.x"
+                 "autolith.x"
                  "None.x" "" "demo." ".x" (+ "demo." (* "x" 80))])
 
 (defn [(pytest.mark.parametrize "name" BAD-NAMES)] test-names-that-would-mangle-badly-are-refused [name tools]
@@ -69,7 +70,7 @@
 
 (setv COLLISIONS [#("a.b-c" "a-b.c") #("demo.is-x" "demo-is.x")])
 
-(defn [(pytest.mark.parametrize "first,second" COLLISIONS)] test-collision-on-the-wire-names-the-first [first second tools]
+(defn [(pytest.mark.parametrize "first,second" COLLISIONS)] test-collisions-name-the-first [first second tools]
   "Two names that a provider would see as one are refused, naming the first; the first goes on working."
   (registry.enter first nothing)
   (with [e (pytest.raises ValueError)]
@@ -89,7 +90,8 @@
   "deftool without documentation, parameters or a dotted name does not compile."
   (for [source ["(deftool demo.x [] 1)" "(deftool x [] \"doc\" 1)" "(deftool demo.x \"doc\" [] 1)"]]
     (with [_ (pytest.raises Exception)]
-      (hy.eval (hy.read-many (+ "(require autolith.tool.macros [deftool])" source)) :module (types.ModuleType "scratch")))))
+      (hy.eval (hy.read-many (+ "(require autolith.tool.macros [deftool])" source))
+               :module (types.ModuleType "scratch")))))
 
 (defn test-namespace-explains-itself [tools]
   "A namespace lists its tools, names the nearest for a wrong one, and is callable where a command has its name."
@@ -170,11 +172,12 @@ More."
 (defn test-restore-keeps-what-was-loaded-since []
   "A packaged namespace first loaded after a snapshot is whole after a restore, also where it had been overridden."
   (setv code "
-import hy
+import hy, types
 from autolith.tool import registry
 before = registry.snapshot()
 assert not registry.tools
-hy.eval(hy.read_many('(require autolith.tool.macros [deftool]) (deftool search.glob [] \"Mine.\" 1)'), module=__import__('types').ModuleType('scratch'))
+forms = '(require autolith.tool.macros [deftool]) (deftool search.glob [] \"Mine.\" 1)'
+hy.eval(hy.read_many(forms), module=types.ModuleType('scratch'))
 assert registry.find('search.glob').summary == 'Mine.'
 registry.restore(before)
 assert 'pattern' in registry.find('search.glob').schema['required']

@@ -75,7 +75,8 @@ More for people."
   "An independent validator compiles the schema and takes and refuses what `build` does."
   (import fastjsonschema)
   (setv valid (fastjsonschema.compile SCHEMA))
-  (setv good {"uri" "x" "operations" [{"op" "insert-after" "line" 1 "content" "a"} {"op" "delete-lines" "start_line" 2}]})
+  (setv good {"uri" "x"
+              "operations" [{"op" "insert-after" "line" 1 "content" "a"} {"op" "delete-lines" "start_line" 2}]})
   (valid good)
   (schema.build-arguments PARAMETERS good)
   (for [bad [{} {#** good "uri" 1} {#** good "other" 1} {#** good "operations" [{"op" "x"}]}
@@ -86,7 +87,8 @@ More for people."
 (defn test-variants-are-built []
   "A map becomes the frozen dataclass that its tag names."
   (setv built (schema.build-arguments PARAMETERS
-                {"uri" "x" "operations" [{"op" "insert-after" "line" 1.0 "content" "a"} {"op" "delete-lines" "start_line" 2}]}))
+                {"uri" "x" "operations" [{"op" "insert-after" "line" 1.0 "content" "a"}
+                                         {"op" "delete-lines" "start_line" 2}]}))
   (assert (= (get built "operations") [(Insert "insert-after" 1 "a") (Delete "delete-lines" 2)])))
 
 (setv SPELLINGS
@@ -149,7 +151,8 @@ More for people."
                            (fn [inner] (| (st.lists inner) (st.dictionaries (st.text) inner)))
                            :max-leaves 12))
 
-(defn [(settings :max-examples 150 :deadline None) (given (st.dictionaries (st.text) VALUES))] test-never-anything-but-a-mismatch [arguments]
+(defn [(settings :max-examples 150 :deadline None) (given (st.dictionaries (st.text) VALUES))]
+  test-never-anything-but-a-mismatch [arguments]
   "Whatever map comes, building gives typed arguments or one Mismatch, nothing else."
   (try
     (setv built (schema.build-arguments PARAMETERS arguments))

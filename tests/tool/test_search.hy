@@ -38,7 +38,8 @@
   (assert (= (found (search tmp-path "content" :query "f(x)")) [#("workspace:a.txt" 1) #("workspace:b/c.txt" 1)]))
   (assert (= (found (search tmp-path "content" :query "^f.x$" :mode "regex")) [#("workspace:a.txt" 2)]))
   (assert (= (found (search tmp-path "content" :query "f(?=\\.)" :mode "regex")) [#("workspace:a.txt" 2)]))
-  (assert (= (found (search tmp-path "content" :patterns ["f.x" "other"])) [#("workspace:a.txt" 2) #("workspace:b/c.txt" 1)])))
+  (assert (= (found (search tmp-path "content" :patterns ["f.x" "other"]))
+             [#("workspace:a.txt" 2) #("workspace:b/c.txt" 1)])))
 
 (defn test-queries-that-look-like-options [tmp-path]
   "A query that begins with a hyphen is text like any other."
@@ -93,7 +94,8 @@
   (assert (= (files :hidden True) ["workspace:.hidden/d.txt" "workspace:c.txt"]))
   (assert (= (files :constraints ".hidden/") ["workspace:.hidden/d.txt"]))
   (assert (= (uris (search tmp-path "glob" :pattern "*.log")) []))
-  (assert (= (uris (search tmp-path "glob" :pattern "**/*.txt" :hidden True)) ["workspace:.hidden/d.txt" "workspace:c.txt"])))
+  (assert (= (uris (search tmp-path "glob" :pattern "**/*.txt" :hidden True))
+             ["workspace:.hidden/d.txt" "workspace:c.txt"])))
 
 (defn test-pages-cover-everything-once [tmp-path]
   "Following the cursor gives every match exactly once, in an order that stays, however many there are."
@@ -146,8 +148,8 @@
 (defn test-out-of-range-numbers-are-clamped [tmp-path]
   "Numbers out of range are taken as the nearest in range."
   (write tmp-path #** {"a.txt" (* "needle\n" 500)})
-  (setv r (search tmp-path "content" :query "needle" :max-results 10000 :max-matches-per-file 10000 :context -5 :file-offset -1
-                  :time-budget-ms 999999))
+  (setv r (search tmp-path "content" :query "needle" :max-results 10000 :max-matches-per-file 10000 :context -5
+                  :file-offset -1 :time-budget-ms 999999))
   (assert (= (len (found r)) 100))
   (setv r (search tmp-path "content" :query "needle" :max-results 0))
   (assert (= (len (found r)) 1)))
@@ -166,8 +168,9 @@
   (assert (found r))
   (assert (.isprintable (.replace r.text "\n" ""))))
 
-(setv WRONG [{} {"query" "a" "patterns" ["b"]} {"query" ""} {"query" "  "} {"query" "a\nb"} {"patterns" []} {"patterns" ["a" "b\nc"]}
-             {"patterns" ["a"] "mode" "regex"} {"query" "(" "mode" "regex"} {"query" "a" "mode" "fuzzy"} {"query" "a\0b"}
+(setv WRONG [{} {"query" "a" "patterns" ["b"]} {"query" ""} {"query" "  "} {"query" "a\nb"} {"patterns" []}
+             {"patterns" ["a" "b\nc"]} {"patterns" ["a"] "mode" "regex"} {"query" "(" "mode" "regex"}
+             {"query" "a" "mode" "fuzzy"} {"query" "a\0b"}
              {"query" "\ud800"} {"query" "a" "constraints" "../x"} {"query" 5}])
 
 (defn [(pytest.mark.parametrize "arguments" WRONG)] test-wrong-questions [tmp-path arguments]
@@ -204,7 +207,8 @@
 (defn test-unreadable-files-are-mentioned [tmp-path monkeypatch]
   "What cannot be read is said; the rest is found."
   (setv script (/ tmp-path "rg"))
-  (.write-text script "#!/bin/sh\nprintf './a.txt\\0001:1:needle\\n'\necho 'rg: ./b: Permission denied (os error 13)' >&2\nexit 2\n")
+  (.write-text script (+ "#!/bin/sh\nprintf './a.txt\\0001:1:needle\\n'\n"
+                         "echo 'rg: ./b: Permission denied (os error 13)' >&2\nexit 2\n"))
   (.chmod script 0o755)
   (.setattr monkeypatch ripgrep "program" (str script))
   (setv r (search tmp-path "content" :query "needle"))
@@ -221,11 +225,14 @@
 
 (defn test-files-ranking [tmp-path]
   "The name itself comes first, then its beginning, then parts, then scattered letters; every word must fit."
-  (write tmp-path #** (dfor p ["turn.hy" "turn_test.hy" "src/saturn.hy" "tests/agent/turn.hy" "turn/other.hy" "t/u/r/n.hy" "none.txt"] p ""))
+  (write tmp-path #** (dfor p ["turn.hy" "turn_test.hy" "src/saturn.hy" "tests/agent/turn.hy" "turn/other.hy"
+                               "t/u/r/n.hy" "none.txt"]
+                            p ""))
   (setv got (uris (search tmp-path "files" :query "turn")))
   (assert (= (get got 0) "workspace:turn.hy"))
   (assert (= (get got 1) "workspace:tests/agent/turn.hy"))
-  (assert (< (.index got "workspace:turn_test.hy") (.index got "workspace:src/saturn.hy") (.index got "workspace:t/u/r/n.hy")))
+  (assert (< (.index got "workspace:turn_test.hy") (.index got "workspace:src/saturn.hy")
+             (.index got "workspace:t/u/r/n.hy")))
   (assert (not-in "workspace:none.txt" got))
   (assert (= (uris (search tmp-path "files" :query "AGENT turn")) ["workspace:tests/agent/turn.hy"])))
 
@@ -242,7 +249,8 @@
   "Names with spaces, percent signs, newlines, leading tildes, hyphens and undecodable bytes come as URIs that lead back."
   (setv names [b"a b" b"100%" b"new\nline" b"~tilde" b"-dash" b"\xff\xfe" (.encode "né") b"q\"uote" b"%41"])
   (for [name names]
-    (with [f (open (os.path.join (os.fsencode (str tmp-path)) name) "wb")] (.write f (+ b"content of " (.encode (name.hex))))))
+    (with [f (open (os.path.join (os.fsencode (str tmp-path)) name) "wb")]
+      (.write f (+ b"content of " (.encode (name.hex))))))
   (for [r [(search tmp-path "glob" :pattern "*") (search tmp-path "content" :query "content of")]]
     (assert (= (len (uris r)) (len names)))
     (.encode r.text "utf-8")

@@ -14,6 +14,10 @@
   "Return the result of self.eval of FORM."
   (call "self.eval" {"form" form #** more}))
 
+(defn values [form #** more]
+  "Return the texts of the values of FORM."
+  (get (. (evaluate form #** more) data) "values"))
+
 (defn test-output-and-values []
   "Each section is there when it has something, with the values of all forms."
   (setv r (evaluate "(print \"out\") (setv zz-1 4) (+ zz-1 1) [zz-1]"))
@@ -26,7 +30,7 @@
 
 (defn test-runs-on-the-main-thread []
   "The forms run on the main thread, in autolith.user."
-  (assert (= (get (. (evaluate "(import threading) (is (threading.current-thread) (threading.main-thread))") data) "values") ["True"]))
+  (assert (= (values "(import threading) (is (threading.current-thread) (threading.main-thread))") ["True"]))
   (evaluate "(setv zz-2 77)")
   (assert (= (. (namespace.user) zz-2) 77)))
 
@@ -39,8 +43,11 @@
   (assert (<= #{"retry" "use-value"} (set r.restarts)))
   (assert (= (. (namespace.user) zz-3) 1)))
 
-(defn [(pytest.mark.parametrize "form" ["(print 1" ")" "(raise (SystemExit 3))" "(defn f [] (f)) (f)" "(raise (KeyboardInterrupt))"
-                                        "(defclass Rude [Exception] (defn __str__ [self] (/ 1 0))) (raise (Rude))" "(defmacro zz-bad [] (/ 1 0)) (zz-bad)"])]
+(setv BAD ["(print 1" ")" "(raise (SystemExit 3))" "(defn f [] (f)) (f)" "(raise (KeyboardInterrupt))"
+           "(defclass Rude [Exception] (defn __str__ [self] (/ 1 0))) (raise (Rude))"
+           "(defmacro zz-bad [] (/ 1 0)) (zz-bad)"])
+
+(defn [(pytest.mark.parametrize "form" BAD)]
   test-bad-forms-are-failed-results [form]
   "Unreadable, exiting, endlessly recursive, interrupted and rude forms are failed results, and the next one works."
   (assert (not (. (evaluate form) ok)))
@@ -48,11 +55,11 @@
 
 (defn test-restart-with-a-value []
   "A named restart goes on at the failure with the value of the form given."
-  (assert (= (get (. (evaluate "(+ 20 zz-missing)" :restart "use-value" :restart_value "(* 2 11)") data) "values") ["42"]))
+  (assert (= (values "(+ 20 zz-missing)" :restart "use-value" :restart_value "(* 2 11)") ["42"]))
   (setv r (evaluate "(do (setv zz-4 1) (+= zz-4 1) (+ zz-4 zz-5))" :restart "store-value" :restart_value "40"))
   (assert (= (get r.data "values") ["42"]))
   (assert (= (. (namespace.user) zz-5) 40))
-  (assert (= (get (. (evaluate "(/ 1 0)" :restart "use-value" :restart_value "9") data) "values") ["9"])))
+  (assert (= (values "(/ 1 0)" :restart "use-value" :restart_value "9") ["9"])))
 
 (defn test-retry-does-not-go-round []
   "Retrying what fails again is a failure, not a loop."
@@ -68,7 +75,7 @@
   "A form may call tools while the model's call waits; a failed tool inside is the form's condition."
   (deftool demo.twice [n] "Twice." (* 2 n))
   (setattr (namespace.user) "zz_demo" (registry.namespace "demo"))
-  (assert (= (get (. (evaluate "(. (zz-demo.twice 21) data)") data) "values") ["42"]))
+  (assert (= (values "(. (zz-demo.twice 21) data)") ["42"]))
   (setv r (evaluate "(zz-demo.twice \"a\" \"b\")"))
   (assert (and (not r.ok) (in "demo.twice" r.text))))
 
@@ -86,10 +93,9 @@
 (defn test-cancelling-interrupts-the-form []
   "Cancelling the call interrupts the form that runs, and the main thread goes on serving."
   (setv user (namespace.user) user.zz-started (threading.Event) user.zz-ended [])
+  (setv form "(do (try (.set zz-started) (while True (setv zz-6 1)) (finally (.append zz-ended 1))))")
   (defn :async main []
-    (setv task (asyncio.create-task
-                 (registry.call "self.eval" {"form" "(do (try (.set zz-started) (while True (setv zz-6 1)) (finally (.append zz-ended 1))))"}
-                                (context.ToolContext :origin "model"))))
+    (setv task (asyncio.create-task (registry.call "self.eval" {"form" form} (context.ToolContext :origin "model"))))
     (while (not (.is-set user.zz-started)) (await (asyncio.sleep 0.005)))
     (.cancel task)
     (try (await task)
@@ -101,9 +107,11 @@
 (defn test-cancelled-before-it-runs []
   "A form that was cancelled while it waited for the main thread never runs."
   (setv user (namespace.user) user.zz-ran [])
+  (defn started [form]
+    (asyncio.create-task (registry.call "self.eval" {"form" form} (context.ToolContext))))
   (defn :async main []
-    (setv first (asyncio.create-task (registry.call "self.eval" {"form" "(do (import time) (time.sleep 0.1))"} (context.ToolContext)))
-          second (asyncio.create-task (registry.call "self.eval" {"form" "(.append zz-ran 1)"} (context.ToolContext))))
+    (setv first (started "(do (import time) (time.sleep 0.1))")
+          second (started "(.append zz-ran 1)"))
     (await (asyncio.sleep 0.02))
     (.cancel second)
     (setv outcomes (await (asyncio.gather first second :return-exceptions True)))
@@ -113,4 +121,4 @@
 
 (defn test-awaiting-forms []
   "A form that awaits, and one that gives something awaitable, give the value in the end."
-  (assert (= (get (. (evaluate "(import asyncio) (await (asyncio.sleep 0 5)) (asyncio.sleep 0 6)") data) "values") ["5" "6"])))
+  (assert (= (values "(import asyncio) (await (asyncio.sleep 0 5)) (asyncio.sleep 0 6)") ["5" "6"])))
