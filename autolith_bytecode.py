@@ -82,10 +82,9 @@ def _times(folder):
 
 def cache_root():
     """The folder of our cache for byte-code of this Python."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(base):
-        base = os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "autolith", "bytecode", sys.implementation.cache_tag)
+    from autolith_capsule import roots
+
+    return os.path.join(roots("cache"), "bytecode", sys.implementation.cache_tag)
 
 
 # * Where byte-code is looked for

@@ -113,7 +113,7 @@ def status_of(image):
 
 
 def _flush():
-    """Flush the standard streams that there are; where one is closed, point it at nothing, so that no later flush fails."""
+    """Flush the standard streams; one whose reader went is pointed at nothing, so that no later flush fails."""
     for fd, stream in ((1, sys.stdout), (2, sys.stderr)):
         try:
             if stream is not None and not stream.closed:
@@ -135,86 +135,14 @@ def _crashed(error):
     """Leave a crash capsule about ERROR, show its traceback, and return 70."""
     import traceback
 
-    capsule_of(error)
+    import autolith_capsule
+
+    autolith_capsule.of(error)
     try:
         traceback.print_exception(error)
     except Exception:
         pass
     return CRASH
-
-
-# * Crash capsules
-
-
-def roots(kind):
-    """The folder of ours of the XDG root KIND: config, data, state or cache."""
-    base = os.environ.get(f"XDG_{kind.upper()}_HOME", "")
-    if not os.path.isabs(base):  # empty or relative is to be ignored, says the standard
-        home = {"config": ".config", "data": ".local/share", "state": ".local/state", "cache": ".cache"}[kind]
-        base = os.path.join(os.path.expanduser("~"), home)
-    return os.path.join(base, "autolith")
-
-
-def form(value):
-    """VALUE, of maps, lists, strings, integers, booleans and None, as one data form."""
-    if isinstance(value, dict):
-        return "{" + " ".join(f":{k.replace('_', '-')} {form(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + " ".join(form(v) for v in value) + "]"
-    if isinstance(value, str):
-        text = value.encode("utf-8", "replace").decode().replace("\\", "\\\\").replace('"', '\\"')
-        text = text.replace("\n", "\\n").replace("\t", "\\t")
-        return '"' + "".join(c if c.isprintable() else f"\\u{ord(c) & 0xFFFF:04x}" for c in text) + '"'
-    return repr(value)
-
-
-def write_capsule(fields):
-    """Write the map FIELDS as a new crash capsule; return its path, or None where nothing can be written."""
-    import time
-
-    now = time.time()
-    stamp = time.strftime("%Y-%m-%dT%H-%M-%S", time.gmtime(now)) + f".{int(now % 1 * 1e6):06d}"
-    whole = {"crash": 1, "time": stamp[:10] + "T" + stamp[11:19].replace("-", ":") + "Z", "pid": os.getpid(), **fields,
-             "python": sys.version.split()[0], "platform": sys.platform}
-    try:
-        folder = os.path.join(roots("state"), "crashes")
-        os.makedirs(folder, 0o700, exist_ok=True)
-        path = os.path.join(folder, f"{stamp}-{os.getpid()}.hy")
-        with open(os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as f:
-            f.write(form(whole) + "\n")
-        os.rename(path + ".new", path)
-        return path
-    except OSError:
-        return None
-
-
-def capsule_of(error):
-    """Write a capsule about the exception ERROR: where it was raised and what it says, but no values of variables."""
-    chain, seen = [], set()
-    while error is not None and id(error) not in seen and len(chain) < 6:
-        seen.add(id(error))
-        frames, tb = [], error.__traceback__
-        while tb is not None:
-            code = tb.tb_frame.f_code
-            frames.append({"file": code.co_filename, "line": tb.tb_lineno or 0, "function": code.co_name})
-            tb = tb.tb_next
-        try:
-            message = str(error)
-        except Exception as e:
-            message = f"(its message could not be made: {type(e).__name__})"
-        chain.append({"type": type(error).__name__, "message": message[:2000], "frames": frames[-40:]})
-        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return write_capsule({"kind": "exception", "status": CRASH, "errors": chain, "versions": _versions()})
-
-
-def _versions():
-    """The versions of what runs, as far as it is loaded."""
-    known = {}
-    for name in ("autolith", "hy", "prompt_toolkit", "httpx"):
-        version = getattr(sys.modules.get(name), "__version__", None)
-        if isinstance(version, str):
-            known[name] = version
-    return known
 
 
 # * The launcher's own side
@@ -326,7 +254,6 @@ def launch(image):
     _open_standard()
     saved, dump = _saved_terminal(), _dump_file()
     (lifeline, held), (told, tell) = os.pipe(), os.pipe()
-    started = os.getpid()
     child = os.fork()
     if child == 0:
         os.close(held)
@@ -341,40 +268,33 @@ def launch(image):
         stood = os.read(told, 1) == b"1"
     except BlockingIOError:  # a process that the image left behind holds the other end
         stood = False
-    if os.WIFEXITED(status):
-        code = os.WEXITSTATUS(status)
-        if code != CRASH and (stood or code in ORDERLY):
-            return code, None, None
-        _restore(saved)
-        if code == CRASH:
-            return code, "crashed", _newest_capsule(child)
-        return CRASH, f"ended with status {code} before it was ready", write_capsule(
-            {"kind": "start", "status": code, "image": child, "launcher": started, "dump": _read_all(dump)})
+    if os.WIFEXITED(status) and (os.WEXITSTATUS(status) in ORDERLY or stood and os.WEXITSTATUS(status) != CRASH):
+        return os.WEXITSTATUS(status), None, None
     _restore(saved)
-    n = os.WTERMSIG(status)
+    n = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
     if n == sig.SIGKILL and asked:  # it was too frozen to hear
         n = asked[-1]
-    if n in POLITE:
-        return 128 + n, None, None
-    name = _name(n)
-    path = write_capsule({"kind": "signal", "status": CRASH, "signal": name, "image": child, "dump": _read_all(dump)})
-    return CRASH, WORDS.get(name, f"ended by {name}"), path
+    return (128 + n, None, None) if n in POLITE else (CRASH, *_report(child, status, n, dump))
+
+
+def _report(child, status, n, dump):
+    """Say in words how CHILD fell, by its wait STATUS or the signal N; return them and the crash capsule's path."""
+    import autolith_capsule as capsule
+
+    about = {"status": CRASH, "image": child, "dump": _read_all(dump)}
+    if n is not None:
+        name = _name(n)
+        return WORDS.get(name, f"was ended by {name}"), capsule.write({"kind": "signal", "signal": name, **about})
+    code = os.WEXITSTATUS(status)
+    if code == CRASH:
+        return "crashed", capsule.newest(child)
+    return f"ended with status {code} before it was ready", capsule.write({"kind": "start", **about, "status": code})
 
 
 def _name(number):
     """The name of the signal NUMBER."""
     names = [k for k, v in vars(sig).items() if v == number and k.startswith("SIG") and k[3] != "_"]
     return next((k for k in sorted(names) if k not in ("SIGIOT", "SIGCLD", "SIGPOLL")), f"signal {number}")
-
-
-def _newest_capsule(pid):
-    """The path of the newest capsule that the process PID wrote, or None."""
-    try:
-        folder = os.path.join(roots("state"), "crashes")
-        found = sorted(n for n in os.listdir(folder) if n.endswith(f"-{pid}.hy"))
-        return os.path.join(folder, found[-1]) if found else None
-    except OSError:
-        return None
 
 
 # * Recovery
@@ -401,6 +321,8 @@ def sealed(folder):
 
 def pristine():
     """The newest whole pristine copy, or None."""
+    from autolith_capsule import roots
+
     top = os.path.join(roots("data"), "pristine")
     try:
         copies = [os.path.join(top, name) for name in os.listdir(top) if not name.startswith(".")]
@@ -437,6 +359,8 @@ def recover(arguments):
         for n in (sig.SIGINT, sig.SIGTTOU, sig.SIGTERM, sig.SIGHUP, sig.SIGTSTP, sig.SIGQUIT, sig.SIGUSR1, sig.SIGUSR2):
             sig.signal(n, sig.default_int_handler if n == sig.SIGINT else sig.SIG_DFL)
         os.execv(sys.executable, [sys.executable, "-P", "-c", BOOT, *place, *arguments])
+    from autolith_capsule import roots
+
     print("autolith: neither the package nor a pristine copy of it can be found; install it again. Your work is in\n"
           f"  {roots('data')}\n  {roots('state')}", file=sys.stderr)
     return CRASH

@@ -50,7 +50,7 @@ setup(
     python_requires=">=3.11",
     packages=find_packages(include=["autolith", "autolith.*"]) + sorted(BESIDE),
     package_dir=BESIDE,
-    py_modules=["autolith_launcher", "autolith_bytecode"],
+    py_modules=["autolith_launcher", "autolith_bytecode", "autolith_capsule"],
     package_data={"": DATA},
     install_requires=[
         "hy ~= 1.3",

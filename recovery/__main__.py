@@ -6,6 +6,7 @@ Plain Python, so that it runs where Hy does not; what lies in data forms is read
 import os
 import sys
 
+import autolith_capsule as capsule
 import autolith_launcher as launcher
 
 USAGE = """usage: autolith --recovery [--list] [--capsule PATH] [--status CODE] [--no-init] [-- ARGUMENTS]
@@ -66,16 +67,6 @@ def options(argv):
 # * What happened
 
 
-def newest_capsule():
-    """The path of the newest crash capsule, or None."""
-    folder = os.path.join(launcher.roots("state"), "crashes")
-    try:
-        names = sorted(n for n in os.listdir(folder) if n.endswith(".hy"))
-    except OSError:
-        return None
-    return os.path.join(folder, names[-1]) if names else None
-
-
 def read_form(text):
     """The data form TEXT as a map, or None where it or the reader is damaged."""
     try:
@@ -101,25 +92,25 @@ def about_capsule(path):
             text = f.read(1 << 20)
     except OSError as e:
         return [f"  the crash report {path} cannot be read: {e.strerror}"]
-    capsule = read_form(text)
-    if capsule is None:
+    crash = read_form(text)
+    if crash is None:
         return ["  " + line for line in clean(text, 4000).splitlines()] + [f"  ({path})"]
-    lines = [f"  {capsule.get('time', '')}  {_headline(capsule)}"]
-    for error in capsule.get("errors") or []:
+    lines = [f"  {crash.get('time', '')}  {_headline(crash)}"]
+    for error in crash.get("errors") or []:
         lines.append(f"  {clean(error.get('type', ''), 100)}: {clean(error.get('message', ''), 500)}")
         for frame in (error.get("frames") or [])[-5:]:
             lines.append(f"    {frame.get('file')}:{frame.get('line')} in {frame.get('function')}")
-    dump = clean(capsule.get("dump") or "", 100_000).splitlines()
+    dump = clean(crash.get("dump") or "", 100_000).splitlines()
     lines += ["    " + line for line in dump[:24]]
     return lines + [f"  whole report: {path}"]
 
 
-def _headline(capsule):
-    """One line on the map CAPSULE."""
-    if capsule.get("kind") == "signal":
-        return f"the image was ended by {capsule.get('signal')}"
-    if capsule.get("kind") == "start":
-        return f"the image ended with status {capsule.get('status')} before it was ready"
+def _headline(crash):
+    """One line on the map CRASH."""
+    if crash.get("kind") == "signal":
+        return f"the image was ended by {crash.get('signal')}"
+    if crash.get("kind") == "start":
+        return f"the image ended with status {crash.get('status')} before it was ready"
     return "the image crashed"
 
 
@@ -128,7 +119,7 @@ def _headline(capsule):
 
 def conversations(count):
     """At most COUNT conversations, newest first, as maps; where Hy does not run, only id and time."""
-    folder = os.path.join(launcher.roots("data"), "conversations")
+    folder = os.path.join(capsule.roots("data"), "conversations")
     try:
         import hy  # noqa: F401
         from autolith.recovery import conversations as reader
@@ -207,7 +198,7 @@ def ask(ways):
 
 def show(given, found):
     """Print what happened and what is left."""
-    path = given["capsule"] or newest_capsule()
+    path = given["capsule"] or capsule.newest()
     print("autolith recovery: reads, and changes nothing")
     print("\nWhat happened")
     if given["status"] is not None:

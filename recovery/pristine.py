@@ -8,11 +8,12 @@ import hashlib
 import os
 import shutil
 
+import autolith_capsule as capsule
 import autolith_launcher as launcher
 
 KEEP = 3  # copies; a checkout makes a new one whenever its source changed
 SUFFIXES = (".py", ".hy", ".md", ".forms", ".json", ".txt")
-ROOT_MODULES = ("autolith_launcher.py", "autolith_bytecode.py")
+ROOT_MODULES = ("autolith_launcher.py", "autolith_bytecode.py", "autolith_capsule.py")
 
 
 def sources(root, package):
@@ -53,7 +54,7 @@ def ensure(version):
     import importlib.util
 
     package = list(importlib.util.find_spec("autolith").submodule_search_locations)[0]
-    top = os.path.join(launcher.roots("data"), "pristine")
+    top = os.path.join(capsule.roots("data"), "pristine")
     try:
         if os.path.dirname(os.path.abspath(package)).startswith(top + os.sep):  # we run from one
             return os.path.dirname(os.path.abspath(package))

@@ -108,7 +108,7 @@ An edge is #(line module fault) of an import of ours: FAULT is a sentence, or No
       (and room (!= room "door") (!= module "autolith") (upward? room (room-of module)))
       (yield #(line f"{room} may not know {module}"))))
   (when (and room (not-in room LAUNCHER-USERS)
-             (re.search r"^\s*\(?(import|from)?\s*autolith[-_](launcher|bytecode)" source.text re.M))
+             (re.search r"^\s*\(?(import|from)?\s*autolith[-_](launcher|bytecode|capsule)" source.text re.M))
     (yield #(1 f"{room} may not know the launcher"))))
 
 (defn cycles [sources modules]

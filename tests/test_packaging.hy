@@ -90,7 +90,7 @@ Both are made once, from a copy of the tree, into environments that borrow the d
         whole (sfor name (.getnames (tarfile.open sdist)) (get (.partition name "/") 2)))
   (for [path (tracked ".hy" ".py" ".forms" ".md")]
     (setv top (get (.split path "/") 0))
-    (when (in top #("autolith" "recovery" "roles" "skills" "autolith_launcher.py" "autolith_bytecode.py" "init.hy"))
+    (when (in top #("autolith" "recovery" "roles" "skills" "autolith_launcher.py" "autolith_bytecode.py" "autolith_capsule.py" "init.hy"))
       (assert (in path whole))
       (assert (in (if (in top #("recovery" "roles" "skills" "init.hy")) (+ "autolith/" path) path) names))))
   (assert (not (lfor n names :if (.startswith n #("tests/" "bench/" "script/")) n))))

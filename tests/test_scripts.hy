@@ -16,7 +16,7 @@ Nothing is fetched here: what the environment needs is borrowed from this one, e
       PYTHON (os.path.realpath (getattr hy "sys_executable" sys.executable))
       PARTS ["autolith" "recovery" "roles" "skills" "script" ".ci"]
       FILES ["setup.py" "pyproject.toml" "MANIFEST.in" "README.md" "init.hy" "autolith_launcher.py"
-             "autolith_bytecode.py"])
+             "autolith_bytecode.py" "autolith_capsule.py"])
 
 (defn [(pytest.fixture :scope "module")] checkout [tmp-path-factory]
   "A copy of what an installation needs of the tree, with the byte-code that there is."
