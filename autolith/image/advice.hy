@@ -160,8 +160,7 @@ With OBSERVER, FUNCTION cannot break TARGET: what it raises is reported."
   (install.swap f (| (dfor p install.PARTS :if (hasattr inner p) p (getattr inner p))
                      (install.forwarding-parts f (chain.chain (get record "rows") inner) inner)))
   (setv f.__wrapped__ inner)
-  (for [twin (list (.get install.twins f []))]
-    (install.forward twin f)))
+  (install.align f))
 
 (defn _restore-function [record]
   "Give the function of RECORD its own behaviour, as it is by now."
@@ -173,8 +172,7 @@ With OBSERVER, FUNCTION cannot break TARGET: what it raises is reported."
     (when (in "__wrapped__" (vars inner))
       (setv f.__wrapped__ inner.__wrapped__))
     (setv (get record "inner") None)
-    (for [twin (list (.get install.twins f []))]
-      (install.change-function twin f []))))
+    (install.align f)))
 
 (defn _apply-bound [path record]
   "Bind the name of RECORD, whose value is no function that can be changed in place, to a wrapper, or to the value."

@@ -141,14 +141,18 @@ NAME and SOURCE say what it was; the names REMOVED are unbound in the end. Retur
     (try
       (for [run runs]
         (setv value (_install-run module run log hows changed-macros)))
-      (with [_ (install.deferring)]
+      (except [BaseException]
+        (with [_ (install.deferring)] (install.take-back log))
+        (raise)))
+    (with [_ (install.deferring)]
+      (try
         (for [key removed] (_remove module key log hows))
         (if (or (_note-registries before log) hows)
           (_enter (_entry module name source hows changed-macros log))
-          value))
-      (except [BaseException]
-        (with [_ (install.deferring)] (install.take-back log))
-        (raise)))))
+          value)
+        (except [BaseException]
+          (install.take-back log)
+          (raise))))))
 
 (defn _note-registries [before log]
   "Append to LOG how to take back what registries got since they were in the state BEFORE; tell whether they got anything."
@@ -161,7 +165,8 @@ NAME and SOURCE say what it was; the names REMOVED are unbound in the end. Retur
   "Evaluate RUN over the names of MODULE and install what it binds, noting in HOWS, by name, and CHANGED-MACROS."
   (setv [value fresh fresh-macros] (_collected module run log))
   (for [[key new] (.items fresh)]
-    (setv reason (install.refusal (.get (vars module) key install.ABSENT) new))
+    (setv old (.get (vars module) key install.ABSENT)
+          reason (or (install.refusal old new) (install.circle key old new (vars module))))
     (when reason (raise (install.Refused reason))))
   (with [_ (install.deferring)]
     (for [[key new] (.items fresh)]

@@ -3,8 +3,8 @@
 `update` makes an old function, class, property or partial behave as a new one, in place, appending to a log how to take each step
 back; what it cannot do in place it leaves to be rebound. `refusal` says beforehand why something must not be tried.
 
-`twins` are what later definitions of a function made and somebody may hold, for example a table; they are kept alike. `behind` maps
-an advised function to the function that holds its own behaviour: changes go there, and the advice stays."
+`twins` are what later definitions of a function made and somebody may hold, for example a table; they call the function itself.
+`behind` maps an advised function to the function that holds its own behaviour: changes go there, and the advice stays."
 
 (eval-when-compile (require autolith.base.macros [defonce]))
 
@@ -16,6 +16,7 @@ an advised function to the function that holds its own behaviour: changes go the
   threading
   types
   weakref
+  hy
   autolith.base [conditions])
 
 (defonce lock (threading.RLock) "Held by every change to the running program; a checkpoint holds it too.")
@@ -89,6 +90,21 @@ an advised function to the function that holds its own behaviour: changes go the
     f"{old.__name__}: a class whose only base is object cannot get another while it lives; start it with a base of its own"
     f"{old.__name__}: its bases cannot change while it lives ({e}); define the class under another name"))
 
+(defn circle [key old new table]
+  "Return why the function OLD, called KEY, would call itself as NEW: another name in TABLE, its globals, means OLD. None if not."
+  (when (and (function? old) (function? new) (is-not old new))
+    (setv names (sfor name (_global-names new.__code__) :if (and (!= name key) (is (.get table name) old)) name))
+    (when names
+      (+ f"{(hy.unmangle key)}: {(.join ", " (map hy.unmangle (sorted names)))} is the same function, which changes with it "
+         "and would call itself; wrap it by (advise ...) instead"))))
+
+(defn _global-names [code]
+  "Yield the names that CODE, and the code in it, look up."
+  (yield :from code.co-names)
+  (for [part code.co-consts]
+    (when (isinstance part types.CodeType)
+      (yield :from (_global-names part)))))
+
 (defn slots [cls]
   "Return the names of the slots that the class CLS itself has."
   (sorted (gfor [k v] (.items (vars cls)) :if (isinstance v types.MemberDescriptorType) k)))
@@ -139,25 +155,26 @@ an advised function to the function that holds its own behaviour: changes go the
     (update old.__wrapped__ new.__wrapped__ log)))
 
 (defn update-function [old new log]
-  "Make the function OLD, and what former definitions of it made, behave as NEW. Returns True."
-  (setv advised (in old behind))
-  (for [twin (list (.get twins old []))]
-    (if advised (forward twin old) (change-function twin new log :guard old)))
-  (setv source (if advised (copied new) new))
-  (change-function old source log)
-  (when advised (forward new old))
+  "Make the function OLD behave as NEW, which forwards to OLD from now on: whoever stored it follows OLD. Returns whether it was done."
+  (when (in new (.get twins old [])) (return True))
+  (when (_holds? new old) (return False))
+  (for [others (list (.values twins))] (.discard others old))
+  (change-function old (copied new) log)
   (.add (.setdefault twins old (weakref.WeakSet)) new)
-  (setv held (weakref.ref new))
-  (.insert log 0 (fn [] (_follow held old)))            ; taken back last, when OLD is what it was
+  (align old)
+  (.insert log 0 (fn [] (align old)))                   ; taken back last, when OLD is what it was
   True)
 
-(defn _follow [held old]
-  "Make the function that HELD refers to, if it still lives, do what OLD does."
-  (setv twin (held))
-  (when (is-not twin None)
-    (if (in old behind)
-      (forward twin old)
-      (change-function twin old []))))
+(defn _holds? [new old]
+  "Tell whether the function NEW calls OLD through its closure or defaults, so that OLD as NEW would call itself."
+  (in (id old) (sfor x [#* (map _contents (or new.__closure__ [])) #* (or new.__defaults__ [])
+                        #* (.values (or new.__kwdefaults__ {}))]
+                     (id x))))
+
+(defn align [old]
+  "Make the functions that later definitions of OLD made, and that somebody still holds, call OLD."
+  (for [twin (list (.get twins old []))]
+    (forward twin old)))
 
 (defn copied [f]
   "Return a new function that is all that F is."
@@ -172,8 +189,8 @@ an advised function to the function that holds its own behaviour: changes go the
   {"parts" (dfor p PARTS :if (hasattr f p) p (getattr f p))
    "attributes" (dict (vars f))})
 
-(defn change-function [old new log [guard None]]
-  "Give the function OLD what makes NEW; of an advised one, its own behaviour. Taking it back is skipped while GUARD is advised."
+(defn change-function [old new log]
+  "Give the function OLD what makes NEW; of an advised one, its own behaviour."
   (setv target (.get behind old old)
         before (parts-of target)
         parts (dfor p PARTS :if (hasattr new p) p (getattr new p))
@@ -181,8 +198,8 @@ an advised function to the function that holds its own behaviour: changes go the
   (if (= target.__code__.co_freevars new.__code__.co_freevars)
     (for [[a b] (zip (or target.__closure__ []) (or new.__closure__ []))] (_update-cell a b log))
     (setv extra {"__wrapped__" new}
-          parts (| parts (forwarding-parts target new))))
-  (.append log (fn [] (when (or (is guard None) (not-in guard behind)) (_put old before))))
+          parts {#** parts #** (forwarding-parts target new)}))
+  (.append log (fn [] (_put old before)))
   (swap target parts)
   (_set-attributes target new extra (get before "attributes"))
   (when (is-not target old) (_show-as old target)))
