@@ -13,7 +13,10 @@
 ;; * Submitting
 
 (defn enter [desk event]
-  "Submit the draft; give an incomplete form a new line; in a list, take the row."
+  "Submit the draft; give an incomplete form a new line; in a menu or list, take the row."
+  (setv menu desk.draft.complete-state)
+  (when (and menu (is-not menu.complete-index None) (= desk.mode "draft"))
+    (return (setv desk.draft.complete-state None)))
   (match desk.mode
     "list" (take-choice desk event)
     "search" (take-found desk event :send True)
@@ -55,13 +58,11 @@
   "Give TEXT to the session by SEND; an input that was not accepted stays in the draft."
   (setv images (or (getattr desk.session "first_images" None) [])
         result (if (and images (= send link.submit)) (send desk.session text images) (send desk.session text)))
-  (if (get result "accepted")
-    (do
-      (when (and images (= (get result "kind") "prompt")) (setv desk.session.first-images []))
-      (.add desk.history text)
-      (setv desk.pastes {} desk.recalled None)
-      (.reset desk.draft))
-    (when (.get result "notice") (.tell desk (get result "notice"))))
+  (when (get result "accepted")
+    (when (and images (= (get result "kind") "prompt")) (setv desk.session.first-images []))
+    (.add desk.history text)
+    (setv desk.pastes {} desk.armed 0)
+    (.reset desk.draft))
   (.freshen desk))
 
 (defn newline [desk event]
@@ -165,7 +166,7 @@
 (defn interrupt [desk event]
   "Stop what runs and hold what waits; else clear the draft; on an empty one, arm, and the second time leave."
   (cond
-    (and desk.armed (not (link.interruptible)) (< (- (time.monotonic) desk.armed) arm-seconds)) (leaving.leave desk 130)
+    (armed? desk) (leaving.leave desk 130)
     (link.busy desk.session) (do (arm desk "Ctrl-C again leaves; draft and queue are kept")
                                  (link.cancel desk.session True))
     (in desk.mode ["search" "value" "list"]) (escape desk event)
@@ -176,15 +177,22 @@
 (defn kernel-interrupt [desk]
   "Act on SIGINT, which the kernel made of Ctrl-C: a form that ran has been interrupted by it already."
   (cond
-    (link.interruptible) (do (arm desk "Ctrl-C again leaves; draft and queue are kept") (stop-turn-later desk))
     (< (- (time.monotonic) desk.interrupted) 0.15) None
-    True (interrupt desk None)))
+    (not (or (link.interruptible) (get desk.activity "forms"))) (interrupt desk None)
+    (armed? desk) (leaving.leave desk 130)
+    True (do
+           (arm desk "Ctrl-C again leaves; draft and queue are kept")
+           (when (get desk.activity "turn") (stop-turn-later desk)))))
 
 (defn stop-turn-later [desk]
   "Stop the turn, if one runs, once the form on the main thread has had its interrupt."
   (import asyncio)
   (.call-later (asyncio.get-running-loop) 0.15
     (fn [] (when (and (link.busy desk.session) (get desk.activity "turn")) (link.cancel desk.session True)))))
+
+(defn armed? [desk]
+  "Was Ctrl-C pressed just now?"
+  (< (- (time.monotonic) desk.armed) arm-seconds))
 
 (defn arm [desk text]
   "Make the next Ctrl-C leave, and say so in TEXT."
@@ -351,9 +359,8 @@
 
 (defn hand-over-form [desk text]
   "Give the form TEXT to the session, the draft staying as it is."
-  (setv result (link.submit desk.session text))
-  (when (and (not (get result "accepted")) (.get result "notice"))
-    (.tell desk (get result "notice"))))
+  (.add desk.scroll.quiet text)
+  (link.submit desk.session text))
 
 (defn finish-value [desk text]
   "Answer an open question by TEXT."

@@ -101,7 +101,9 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
     "question" (asked d event)
     "answered" (settled d event)
     "evaluation" (do
-                   (when (= (.get event "status") "aborted") (setv d.interrupted (time.monotonic)))
+                   (when (= (.get event "status") "aborted")
+                     (setv d.interrupted (time.monotonic))
+                     (.disarm d))
                    (setv d.stale True)
                    (forget-questions d))
     "session-ended" (do (import autolith.door.terminal [leaving]) (leaving.leave d 0))

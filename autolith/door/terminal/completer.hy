@@ -20,12 +20,13 @@ is {\"name\" \"kind\" command, tool or function \"signature\" \"doc\"}."
 
 (defn candidates [text operations directory]
   "Return the candidates at the end of TEXT, with OPERATIONS known and DIRECTORY the one that files are named from."
-  (setv mention (.search WORD text))
-  (cond
-    (.startswith text "/") (slash-candidates text operations)
-    (editor.form? text) (form-candidates text operations directory)
-    mention (files (get mention 1) directory)
-    True []))
+  (setv mention (.search WORD text)
+        found (cond
+                (.startswith text "/") (slash-candidates text operations)
+                (editor.form? text) (form-candidates text operations directory)
+                mention (files (get mention 1) directory)
+                True []))
+  (if (and (= (len found) 1) (.endswith text (get found 0 "text"))) [] found))
 
 (defn slash-candidates [text operations]
   "Return the commands that TEXT, a slash and letters, may become."

@@ -34,7 +34,6 @@ placeholders in the draft to what they stand for; `notice` is {\"text\" \"until\
           self.history (history.History [])
           self.operations []
           self.stale True
-          self.recalled None
           self.status {}
           self.leaving None
           self.modes None))
@@ -62,8 +61,14 @@ placeholders in the draft to what they stand for; `notice` is {\"text\" \"until\
     (setv self.status (link.status-line self.session))
     (.refresh self))
 
-  (defn rest-when-edited [self]
-    "End the walk through the history when the draft is no longer what it showed."
+  (defn disarm [self]
+    "Make the next Ctrl-C the first again."
+    (when self.armed
+      (setv self.armed 0 self.notice None)))
+
+  (defn edited [self]
+    "The draft changed: the next Ctrl-C is the first again, and a walk through the history ends unless it did that."
+    (.disarm self)
     (setv h self.history)
     (when (and (is-not h.at None) (!= self.draft.text (get h.entries h.at)))
       (.rest h)))

@@ -1,7 +1,7 @@
-"The hint under a form: the signature of the call at the caret with the current argument marked, and what it is for. Pure."
+"The hint under a form: the signature of the call at the caret with the current argument marked, and what it is for."
 
 (import
-  autolith.door.terminal [cells completer editor])
+  autolith.door.terminal [cells completer editor style])
 
 (defn rows [text operations width]
   "Return at most two rows about the call at the end of TEXT, with OPERATIONS known, in WIDTH columns."
@@ -11,7 +11,20 @@
     []
     (lfor row [(signature-row signature place) [#("class:faint" (cells.clean-line (completer.documentation name operations)))]]
           :if (cells.row-text row)
-          (cells.fit-row [#("" (* " " (cells.margin width))) #* row] width))))
+          [#("" (* " " (cells.margin width))) #* (in-sight row (- width (cells.margin width)))])))
+
+(defn in-sight [row room]
+  "Return ROW in ROOM cells, the marked argument in sight, with a sign where something is left out."
+  (setv cut-sign (style.mark "cut") end 0)
+  (when (<= (cells.row-width row) room) (return row))
+  (for [[look text] row]
+    (+= end (cells.width text))
+    (when (= look "class:match") (break)))
+  (when (and (= (len row) 3) (> (+ end 2) room))
+    (setv row [#("" (+ cut-sign " ")) #* (cut row 1 None)]))
+  (if (<= (cells.row-width row) room)
+    row
+    [#* (cells.fit-row row (max 0 (- room (cells.width cut-sign)))) #("" cut-sign)]))
 
 (defn head-word [place]
   "Return the operator that is still being typed at PLACE, if it is one already."

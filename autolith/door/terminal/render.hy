@@ -256,13 +256,10 @@ line, and a plain drawing takes its place."
 
 (defn aborted-rows [event width]
   "Return the line about a form that was interrupted or given up."
-  (setv condition (.get event "condition")
-        interrupted (or (not condition) (in (.get condition "type" "") ["" "KeyboardInterrupt"])))
-  (marked "error" "class:bad"
-    (if interrupted
-      (.strip f"interrupted after {(lasted event)}; what it did so far stays")
-      (+ "given up: " (cells.clean (first-line (.get condition "message" "")))))
-    width))
+  (setv kind (.get (or (.get event "condition") {}) "type" ""))
+  (if (in kind ["" "KeyboardInterrupt"])
+    (marked "error" "class:bad" (.strip f"interrupted after {(lasted event)}; what it did so far stays") width)
+    (marked "note" "class:faint" "given up; what it did so far stays" width "class:faint")))
 
 (defn condition-rows [condition width]
   "Return CONDITION: its message, the traceback of the user's lines, and the restarts."

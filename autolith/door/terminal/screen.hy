@@ -101,7 +101,7 @@ Top down: what is still open of the answer, the draft, and under the caret what 
   "Return the draft's buffer."
   (Buffer :multiline True :completer (Candidates desk)
           :complete-while-typing (Condition (fn [] (opens-itself? desk)))
-          :on-text-changed (fn [_] (.rest-when-edited desk))))
+          :on-text-changed (fn [_] (.edited desk))))
 
 (defn fragments [rows]
   "Return ROWS as one formatted text."

@@ -11,8 +11,7 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
 
 (defparameter patience 1.0 "How many seconds something local waits for the end of a line of the answer.")
 
-(setv LOCAL #{"evaluation-started" "value" "evaluation" "output" "notice" "input-accepted" "question" "answered"
-              "session-started"})
+(setv LOCAL #{"evaluation-started" "value" "evaluation" "output" "notice" "question" "answered" "session-started"})
 
 (defclass Scroll []
   "The order of things. WIDTH gives the columns of the screen, EFFECT a tool's effect, NOW a time in seconds."
@@ -28,7 +27,8 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
           self.printed ""
           self.inputs {}
           self.shown (set)
-          self.half False))
+          self.half False
+          self.quiet (set)))
 
   ;; * In
 
@@ -131,9 +131,12 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
       (.extend self.done (render.steered text (self.width)))))
 
   (defn on-evaluation-started [self event]
-    "Show the form that begins."
-    (.pop self.inputs (.get event "id") None)
-    (.extend self.done (render.entered (get event "source") (self.width))))
+    "Show the form that begins, unless the terminal made it up; `quiet` holds such sources, then the ids."
+    (setv id (.get event "id") source (get event "source"))
+    (.pop self.inputs id None)
+    (if (in source self.quiet)
+      (do (.discard self.quiet source) (.add self.quiet id))
+      (.extend self.done (render.entered source (self.width)))))
 
   (defn on-value [self event]
     "Show a value."
@@ -143,6 +146,8 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
   (defn on-evaluation [self event]
     "Show how a form ended; what it printed and gave stands already."
     (setv id (.get event "id"))
+    (when (and (in id self.quiet) (= (get event "status") "ok"))
+      (return (.discard self.quiet id)))
     (.draw self {#** event "shown" (in id self.shown)})
     (when (.get event "beside")
       (.extend self.done (render.marked "note" "class:faint"

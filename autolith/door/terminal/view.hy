@@ -105,7 +105,7 @@ one line."
   "Return the choices of the newest open question."
   (setv question (.question desk))
   (when (is question None) (return []))
-  (setv size (max 0 #* (gfor c (get question "choices") (len (str (get c "name"))))))
+  (setv size (max [0 #* (gfor c (get question "choices") (len (str (get c "name"))))]))
   (+ (lfor [i choice] (enumerate (get question "choices") 1)
        (choice-row i choice size (and (= desk.mode "list") (= desk.choice (- i 1))) width))
      [(line (choice-help desk question) width)]))

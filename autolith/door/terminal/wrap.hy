@@ -55,6 +55,7 @@ pieces makes no difference to the rows."
     (when (and (> (+ self.used gap self.length) self.width) (> self.used self.bare))
       (.turn self)
       (setv gap 0))
+    (when (>= (+ self.used gap) self.width) (setv self.gap [] gap 0))
     (when self.gap
       (.extend self.row self.gap)
       (+= self.used gap))
