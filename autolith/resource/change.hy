@@ -53,7 +53,11 @@ sentences \"added\" \"removed\" \"diff\" rows \"visible\" \"elided\" \"lines\" \
   "Return the drafts of CHANGES; refuse when two name the same file."
   (setv drafts [] seen {})
   (for [change changes]
-    (setv draft (prepare context change))
+    (try
+      (setv draft (prepare context change))
+      (except [e protocol.ResourceError]
+        (setv e.change change)
+        (raise)))
     (for [mark (_marks draft)]
       (when (in mark seen)
         (raise (protocol.ResourceError (+ f"{(get seen mark)} and {(get draft "uri")} are the same file;"
@@ -162,7 +166,10 @@ sentences \"added\" \"removed\" \"diff\" rows \"visible\" \"elided\" \"lines\" \
     (is before None)
       (protocol.ResourceError
         f"{uri} was deleted since revision {alias}; nothing was changed"
-        [protocol.REREAD #* (if (or (is-not (get entry "data") None) (_filling? operations)) [protocol.CREATE] [])] :uri uri)
+        (if (or (is-not (get entry "data") None) (_filling? operations))
+          [protocol.REREAD protocol.CREATE]
+          [protocol.REREAD])
+        :uri uri)
     (= (get entry "kind") "missing")
       (protocol.ResourceError f"{uri} did not exist at revision {alias}, and now it does; nothing was changed. Read it, then edit its lines"
                               [protocol.REREAD] :uri uri)
@@ -202,7 +209,9 @@ sentences \"added\" \"removed\" \"diff\" rows \"visible\" \"elided\" \"lines\" \
       (raise (protocol.ResourceError
                (+ f"{uri} is {(get encoding "name")}, which has no character U+{(ord wrong) :04X}"
                   (if (<= 0xd800 (ord wrong) 0xdfff) " (half of a surrogate pair)" f" ({wrong})")
-                  "; nothing was changed. Write it in other characters, or convert the file first (iconv)") :uri uri) :from e))))
+                  "; nothing was changed. Write it in other characters, or convert the file first (iconv)")
+               :uri uri)
+             :from e))))
 
 ;; * The outcome
 

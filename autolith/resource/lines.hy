@@ -53,7 +53,7 @@ last may lack. Only \\n ends a line, as for ripgrep: a lone \\r, NEL, form feed 
   (defn feed [self piece]
     "Take the next PIECE."
     (+= self.size (len piece))
-    (+= self.nuls (.count piece b"\0"))
+    (when (in b"\0" piece) (+= self.nuls (.count piece b"\0")))
     (when (not (.isascii piece))
       (.update self.c1 (.translate piece None NOT-C1)))
     (setv self.left (lfor [e decoder] self.left

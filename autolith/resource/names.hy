@@ -70,8 +70,9 @@ A target is {\"uri\" canonical \"path\" the real path, symbolic links followed \
 (defn _absolute [identifier cwd]
   "Return the absolute path that IDENTIFIER names from CWD."
   (when (.startswith identifier "//")
+    (setv relative (or (.lstrip identifier "/") "."))
     (raise (protocol.ResourceError (+ f"workspace:{identifier} is malformed: for a relative path write"
-                                      f" workspace:{(or (.lstrip identifier "/") ".")}, for an absolute one a single /"))))
+                                      f" workspace:{relative}, for an absolute one a single /"))))
   (setv path (decode identifier))
   (when (in "\0" path)
     (raise (protocol.ResourceError f"workspace:{identifier} is malformed: no file name holds a NUL byte")))

@@ -26,10 +26,11 @@ An observation is what one reader was shown of one state of a resource: {\"alias
 (defonce _schemes {} "The registered schemes by name.")
 
 (defclass ResourceError [conditions.AutolithError]
-  "A resource, URI, cannot be read or edited as asked; RESTARTS are the ways on."
+  "A resource, URI, cannot be read or edited as asked; RESTARTS are the ways on. `change` is the change that failed, if one did."
   (defn __init__ [self [message ""] [restarts #()] * [uri None]]
     (.__init__ (super) message restarts)
-    (setv self.uri uri)))
+    (setv self.uri uri
+          self.change None)))
 
 (setv REREAD #("reread" "Read the resource as it is now; nothing is changed.")
       CREATE #("create" "Create the missing file with the given content."))
@@ -207,21 +208,21 @@ A failure is signalled with the restarts it names still open: `reread` gives the
 
 (defn :async _offer [context scheme changes error]
   "Signal ERROR of editing CHANGES with the restarts that it names; return what the one taken gives."
-  (setv names (lfor [name #* _] error.restarts name))
+  (setv names (lfor [name #* _] error.restarts name)
+        again (fn [] (_reread context scheme changes error)))
   (cond
     (in "create" names)
       (restart-case (await (conditions.asignal error))
-        (reread [] "Read the resource as it is now; nothing is changed." (await (_reread context scheme changes error)))
+        (reread [] "Read the resource as it is now; nothing is changed." (await (again)))
         (create [] "Create the missing file with the given content." (await (_create context scheme changes))))
     (in "reread" names)
       (restart-case (await (conditions.asignal error))
-        (reread [] "Read the resource as it is now; nothing is changed." (await (_reread context scheme changes error))))
+        (reread [] "Read the resource as it is now; nothing is changed." (await (again))))
     True (await (conditions.asignal error))))
 
 (defn :async _reread [context scheme changes error]
   "Return the present page of what ERROR is about, or of the first of CHANGES."
-  (setv uri (getattr error "uri" None)
-        change (next (gfor c changes :if (= (get c "uri") uri) c) (get changes 0))
+  (setv change (or error.change (get changes 0))
         first (_first-line (get change "operations"))
         page (await (_page-at context scheme (get change "identifier") first)))
   {#** page "changes" [] "text" (+ "Nothing was changed. This is how it is now.\n" (get page "text"))})

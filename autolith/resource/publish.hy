@@ -1,9 +1,9 @@
 "Put new contents in the place of old ones: all of them or none, only over what was expected, with nothing else lost.
 
-A change is {\"path\" a real path \"expected\" the digest of its content, None for no file \"data\" bytes}. A stage is a change on its
-way, with \"way\" create, replace or in-place \"spare\" a sibling file (first the new content, after an exchange the old) \"old\"
-bytes of an in-place change \"made\" folders \"info\" the stat before \"done\" True once it is published, \"partly\" while it is written in place, \"keep\" True if the
-spare file must stay \"notes\" sentences for the reader."
+A change is {\"path\" a real path \"expected\" the digest of its content, None for no file \"data\" bytes}. A stage is a change
+on its way: also \"way\" create, replace or in-place \"spare\" a sibling file (first the new content, after an exchange the old)
+\"old\" bytes of an in-place change \"made\" folders \"info\" the stat before \"done\" True once it is published, \"partly\" while
+it is written in place \"keep\" True if the spare file must stay \"notes\" sentences for the reader."
 
 (eval-when-compile (require autolith.base.macros [defonce defparameter]))
 (import
@@ -105,7 +105,8 @@ spare file must stay \"notes\" sentences for the reader."
 
 (defn stage [change]
   "Return the stage of CHANGE: its new content written beside the target, with the target's mode, owner and attributes."
-  (setv s {#** change "way" "replace" "spare" None "old" None "made" [] "info" None "done" False "keep" False "notes" []})
+  (setv s {#** change
+           "way" "replace" "spare" None "old" None "made" [] "info" None "done" False "keep" False "notes" []})
   (try
     (if (is (get s "expected") None) (_stage-new s) (_stage-old s))
     (except [BaseException]
@@ -132,6 +133,8 @@ spare file must stay \"notes\" sentences for the reader."
         (get s "info") info)
   (when (not (stat.S-ISREG info.st-mode))
     (raise (Conflict (get s "path") "it is no regular file any more")))
+  (when (not (os.access (get s "path") os.W-OK))
+    (raise (Failed f"{(get s "path")}: you have no right to write it; give it one (chmod u+w), if that is wanted" {})))
   (if (> info.st-nlink 1)
     (_stage-in-place s f"written in place, so that its {info.st-nlink} hard links stay one file")
     (try

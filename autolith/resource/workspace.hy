@@ -10,8 +10,8 @@ Results are pages of the protocol. Work on files happens in worker threads. Edit
 
 (defparameter most-entries 100_000 "How many entries of one directory are looked at.")
 
-(setv DESCRIPTION (+ "workspace:PATH is a file or directory, relative to the working directory (workspace:. is the directory itself)"
-                     " or absolute; %XX stands for any byte of a name. Only lines that a read has shown can be edited."))
+(setv DESCRIPTION (+ "workspace:PATH is a file or directory, relative to the working directory (workspace:. is the"
+                     " directory itself) or absolute; %XX stands for any byte of a name. Only lines that a read has shown can be edited."))
 
 (defn key-of [path]
   "Return the key under which the file PATH is observed."
@@ -63,8 +63,8 @@ Results are pages of the protocol. Work on files happens in worker threads. Edit
     (raise (protocol.ResourceError f"{uri} has {total} lines; start-line {start} is beyond its end" :uri uri)))
   (setv row (when (get shown "cut") (get shown "rows" 0)))
   (when (and row (> (get asked "start_column") (max 1 (get row "length"))))
-    (raise (protocol.ResourceError f"line {start} of {uri} has {(get row "length")} characters; start-column {(get asked "start_column")} is beyond its end"
-                                   :uri uri))))
+    (raise (protocol.ResourceError (+ f"line {start} of {uri} has {(get row "length")} characters;"
+                                      f" start-column {(get asked "start_column")} is beyond its end") :uri uri))))
 
 (defn _through [target]
   "Return the header field that says where the links of TARGET lead, if there are any."
@@ -93,7 +93,8 @@ Results are pages of the protocol. Work on files happens in worker threads. Edit
         ordered (sorted found :key (fn [e] #((!= (get e 1) "d") (get e 0))))
         total (len ordered) start (get asked "start_line"))
   (when (> start (max 1 total))
-    (raise (protocol.ResourceError f"{(get target "uri")} has {total} entries; start-line {start} is beyond their end")))
+    (raise (protocol.ResourceError f"{(get target "uri")} has {total} entries; start-line {start} is beyond their end"
+                                   :uri (get target "uri"))))
   (setv rows (_fitting (get target "path") (cut ordered (- start 1) (+ start -1 (get asked "line_count"))) start)
         digest (snapshot.digest-of (os.fsencode (.join "\0" (gfor [name letter] ordered (+ letter name)))))
         entry (.note context.observations (key-of (get target "path")) :uri (get target "uri") :kind "directory"

@@ -91,7 +91,8 @@ max-results: how many finds to show."
   (await (protocol.read (_context) uri {"start_line" start-line "line_count" line-count "start_column" start-column
                                         "query" query "max_results" max-results})))
 
-(deftool resource.edit [#^ str uri #^ str base-revision #^ (get list Operation) operations * #^ (get list Change) [also []]]
+(deftool resource.edit [#^ str uri #^ str base-revision #^ (get list Operation) operations
+                        * #^ (get list Change) [also []]]
   "Edit a resource by lines that were shown to you under base-revision; line numbers are those of that revision.
 
 All operations apply at once, and nothing else in the file changes: line ends, encoding, byte-order mark, final newline, mode.

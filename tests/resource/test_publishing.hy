@@ -24,7 +24,7 @@
 
 ;; * What is kept
 
-(defn [(pytest.mark.parametrize "bits" [0o2755 0o4711 0o600 0o644 0o444 0o777])] test-mode [place bits]
+(defn [(pytest.mark.parametrize "bits" [0o2755 0o4711 0o600 0o644 0o777])] test-mode [place bits]
   "All mode bits survive an edit, set-id bits too."
   (setv path (.put place "run.sh" b"echo one\n"))
   (os.chmod path bits)
@@ -315,6 +315,20 @@
   (assert (as-nobody attempt))
   (os.chmod open-place.folder 0o755)
   (assert (= (.data open-place "f") b"one\n")))
+
+(defn test-own-read-only-file [open-place]
+  "A file whose owner took away the right to write is not replaced behind its back."
+  (setv path (.put open-place "f" b"one\n"))
+  (when (= (os.geteuid) 0) (os.chown path 65534 65534) (os.chown open-place.folder 65534 65534))
+  (os.chmod path 0o444)
+  (defn attempt []
+    (try
+      (publish.publish [{"path" path "expected" (snapshot.digest-of b"one\n") "data" b"two\n"}])
+      False
+      (except [e publish.Failed] (in "chmod" e.message))))
+  (assert (as-nobody attempt))
+  (assert (= (.data open-place "f") b"one\n"))
+  (assert (= (leftovers open-place) [])))
 
 (defn test-unreadable [open-place]
   "A file or folder without the right to read is refused as that, not as missing."
