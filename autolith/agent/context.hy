@@ -12,6 +12,7 @@ a deadline, and what they raise becomes a line of the block. The built-in ones a
   types
   autolith.agent [contributors resolve]
   autolith.base [threads]
+  autolith.image [registries]
   autolith.state [conversation])
 
 (defonce registered {} "Name: the function that contributes, in order of definition.")
@@ -155,3 +156,5 @@ contributor, id, class, lifetime, priority, characters and tokens, never the tex
   {#** (dfor k ["contributor" "id" "class" "lifetime" "priority"] k (get c k))
    "characters" (+ (len (get c "instruction")) (len (or (get c "evidence") "")))
    "tokens" (resolve.tokens c)})
+
+(registries.register "contributors" snapshot restore)

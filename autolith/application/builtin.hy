@@ -9,12 +9,10 @@ from a worker, so what touches the session goes through `_do`."
   time
   autolith
   autolith.agent [context :as request-context]
-  autolith.application [commands help :as manual inputs running session transcript]
+  autolith.application [choice commands help :as manual inputs primitives questions session transcript]
   autolith.base [conditions ids paths text threads]
   autolith.image [layers]
-  autolith.provider [models registry]
-  autolith.state [conversation settings :as store]
-  autolith.tool [registry :as tools])
+  autolith.state [conversation settings :as store])
 
 (defclass Refused [conditions.AutolithError]
   "A command was given something that it cannot take."
@@ -104,28 +102,28 @@ from a worker, so what touches the session goes through `_do`."
   "Show the model and those that are known, or go on with NAME, as gpt-5.4 or provider/model, and EFFORT."
   {"beside" "safe-point" "slash" "first"}
   (when (is name None) (return (commands.Text (models-text))))
-  (setv s (session.get-current) [provider model] (registry.resolve name s.provider))
+  (setv s (session.get-current) [provider model] (choice.resolve name s.provider))
   (_do session.configure :provider provider :model model :effort effort)
   (store.save "model" model)
   (store.save "provider" (get provider "name"))
   (when effort (store.save "effort" effort))
-  (commands.Text (+ f"{model} of {(get provider "name")}" (models.assumption (get provider "name") model))))
+  (commands.Text (.strip f"{(get provider "name")}/{model}. {(choice.assumption model)}")))
 
 (defn models-text []
   "Return the providers and their models as text; the one in use is marked."
   (setv s (session.get-current))
-  (_table (lfor provider (registry.all-providers) model (or (models.known provider) ["(any: name one)"])
-    [(if (and (= (get provider "name") (get s.provider "name")) (= model s.model)) "*" " ")
-     f"{(get provider "name")}/{model}"
-     (models.describe (get provider "name") model)
-     (if (registry.ready? provider) "ready" (registry.missing provider))])))
+  (_table (lfor [form model] (choice.rows)
+    [(if (and (= (get form "name") (get s.provider "name")) (= model s.model)) "*" " ")
+     f"{(get form "name")}/{(or model "MODEL")}"
+     (if (and model (!= model "tutor")) (choice.about model) "")
+     (choice.missing form)])))
 
 (defcommand effort [[level None]]
   "Show or set the reasoning effort: none, low, medium, high or what the model takes."
   {"beside" "safe-point" "slash" "first"}
   (setv s (session.get-current))
   (when (is level None) (return (commands.Text (or s.effort "the model's own"))))
-  (store.check "effort" level)
+  (store.convert (store.find "effort") level)
   (_do session.configure :effort level)
   (store.save "effort" level)
   None)
@@ -171,7 +169,18 @@ from a worker, so what touches the session goes through `_do`."
   "Show what was put into the last request beside the conversation, and what was left out."
   {"beside" "always"}
   (setv s (session.get-current))
-  (commands.Text (request-context.report (when s.conversation s.conversation.id))))
+  (commands.Text (context-words (request-context.report (when s.conversation s.conversation.id)))))
+
+(defn context-words [report]
+  "Return REPORT, of what the last request carried, as text."
+  (setv rows (+ (lfor c (get report "carried") ["carried" #* (contribution-cells c)])
+                (lfor c (get report "omitted") ["left out" #* (contribution-cells c)])
+                (lfor f (get report "failures") ["failed" f "" ""])))
+  (if rows (_table rows) "the last request carried nothing beside the conversation"))
+
+(defn contribution-cells [c]
+  "Return the contribution C, as the report has it, as cells."
+  [(.get c "id" "") (.get c "class" "") f"{(.get c "tokens" 0)} tokens"])
 
 (defcommand settings []
   "Show every setting with its value and where it comes from; (setting NAME VALUE) changes one."
@@ -190,6 +199,22 @@ from a worker, so what touches the session goes through `_do`."
   "Load the init files again, all of them or none."
   {"beside" "idle"}
   (commands.Text (layers.report (layers.reload))))
+
+;; * Questions
+
+(defcommand answer [choice #* values]
+  "Answer the open question by CHOICE, its number or name, with VALUES if it takes any."
+  {"beside" "always" "slash" "first"}
+  (primitives.only-user "answer")
+  (questions.settle (session.get-current) choice (list values))
+  None)
+
+(defcommand restart [choice #* values]
+  "Take the restart CHOICE, its number or name, of the form that waits for a decision, with VALUES if it takes any."
+  {"beside" "always" "slash" "first"}
+  (primitives.only-user "restart")
+  (questions.settle (session.get-current) choice (list values))
+  None)
 
 ;; * What runs
 

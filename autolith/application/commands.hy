@@ -6,15 +6,18 @@ aliases (names)."
 
 (eval-when-compile (require autolith.base.macros [defonce restart-case]))
 (import
+  importlib
   inspect
   re
-  autolith.base [conditions forms])
+  autolith.base [conditions forms]
+  autolith.image [registries])
 
 (setv DEFAULTS {"beside" "idle" "slash" "none" "aliases" []}
       BESIDE ["always" "safe-point" "idle"]
       SLASH ["none" "first" "remainder"])
 
 (defonce commands {} "Name -> Command.")
+(defonce sources ["autolith.application.builtin"] "The modules that define the packaged commands, imported when one is looked for.")
 
 (defclass WrongArguments [conditions.AutolithError]
   "A command was called with arguments that it does not take."
@@ -38,16 +41,22 @@ aliases (names)."
 
   (defn __call__ [self #* args #** kwargs]
     "Run the command; with wrong arguments, offer to supply others."
-    (try
-      (.bind self.signature #* args #** kwargs)
-      (except [e TypeError]
-        (setv problem (WrongArguments f"({self.name} ...): {e}. It is called as {(lambda-list self.name self.signature)}"
-                                      [#("supply-arguments" "call it with the arguments that you give instead")]))
-        (return (restart-case (conditions.signal problem)
-                  (supply-arguments [#* others] (self #* others))))))
-    (self.function #* args #** kwargs))
+    (setv fault (_misfit self.signature args kwargs))
+    (if (is fault None)
+      (self.function #* args #** kwargs)
+      (restart-case
+        (conditions.signal (WrongArguments f"({self.name} ...): {fault}. It is called as {(lambda-list self.name self.signature)}"
+                                           [#("supply-arguments" "call it with the arguments that you give instead")]))
+        (supply-arguments [#* others] (self #* others)))))
 
   (defn __repr__ [self] f"<command {self.name}>"))
+
+(defn _misfit [signature args kwargs]
+  "What is wrong with ARGS and KWARGS for SIGNATURE, in words, or None."
+  (try
+    (.bind signature #* args #** kwargs)
+    None
+    (except [e TypeError] (str e))))
 
 (defn enter [name function [traits None]]
   "Make or change the command NAME; return its Command. Unknown traits are refused."
@@ -65,8 +74,19 @@ aliases (names)."
   (setv (get commands name) command)
   command)
 
+(defn load []
+  "Import the packaged commands, unless that has happened."
+  (for [path sources] (importlib.import-module path))
+  None)
+
+(defn all-commands []
+  "Return every Command, sorted by name."
+  (load)
+  (lfor name (sorted commands) (get commands name)))
+
 (defn find [name]
   "Return the Command called NAME, or by that alias, in any case; or None."
+  (load)
   (setv name (.lower name))
   (or (.get commands name)
       (next (gfor c (.values commands) :if (in name (get c.traits "aliases")) c) None)))
@@ -122,3 +142,5 @@ aliases (names)."
     (= p.kind p.VAR-KEYWORD) f"#** {name}"
     (is p.default p.empty) name
     True f"[{name} {(hy.repr p.default)}]"))
+
+(registries.register "commands" snapshot restore)

@@ -17,9 +17,9 @@ An entry is {\"group\" str \"name\" str \"signature\" str \"doc\" str} and, in f
 
 (defn entries []
   "Return an entry for every operation, grouped."
-  (+ (lfor name (sorted commands.commands) (command-entry (get commands.commands name)))
+  (+ (lfor command (commands.all-commands) (command-entry command))
      (lfor name (sorted surface.locals) (local-entry name))
-     (lfor name (sorted (registry.names)) (tool-entry name))))
+     (lfor tool (registry.all-tools) (tool-entry tool.name))))
 
 (defn command-entry [command]
   "Return the entry of COMMAND."

@@ -98,7 +98,8 @@ accepted, until it runs."
     (_accepted s item (get item "kind"))
     (pump s)
     (return {"accepted" True "kind" (get item "kind") "notice" None}))
-  (setv how (input.beside (get item "source")))
+  (setv how (or (input.beside (get item "source"))
+                (when (and s.questions (not s.turn)) {"how" "level"})))     ; a form that asks serves others meanwhile
   (if how
     (do (running.start s (running.run-beside s item how))
         {"accepted" True "kind" "beside" "notice" None})

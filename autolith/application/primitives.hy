@@ -86,15 +86,6 @@ Raises NoAnswer where nobody can be asked."
   (only-user "ask")
   (questions.put (session.get-current) question choices))
 
-(defn answer [choice #* values]
-  "Answer the open question by CHOICE, its number or name, with VALUES if it takes any."
-  (only-user "answer")
-  (questions.settle (session.get-current) choice (list values)))
-
-(defn restart [choice #* values]
-  "Take the restart CHOICE, its number or name, of the condition that is being asked about."
-  (answer choice #* values))
-
 (defn call-tool [name #** arguments]
   "Call the tool NAME, as \"resource.read\", with ARGUMENTS; return its ToolResult, also a failed one."
   (threads.on-loop (registry.call name arguments (context.obtain))))
@@ -107,12 +98,3 @@ Raises NoAnswer where nobody can be asked."
   "Return the last COUNT events of the conversation, oldest first, as data."
   (transcripts.last-events (. (session.get-current) conversation) count))
 
-(defn on-event [f]
-  "Call F with every event of the session from now on; return the undo. docs/events.md lists them."
-  (session.observe (session.get-current) f))
-
-(defn on-provider-event [f]
-  "Call F with every raw event of the provider's stream from now on; return the undo."
-  (setv s (session.get-current))
-  (.append s.stream-observers f)
-  (fn [] (when (in f s.stream-observers) (.remove s.stream-observers f))))

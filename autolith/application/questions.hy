@@ -64,7 +64,7 @@ answered first. A choice without names takes any text."
   (cond
     (not names) (str choice)
     (in choice names) choice
-    (and (isinstance choice int) (<= 1 choice (len names))) (get names (- choice 1))
+    (and (.isdecimal (str choice)) (<= 1 (int choice) (len names))) (get names (- (int choice) 1))
     True (raise (NoAnswer f"{choice} is no choice; there are {(.join ", " names)}"))))
 
 ;; * Conditions of forms

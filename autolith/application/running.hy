@@ -7,7 +7,7 @@ returns; an evaluation's is what `evaluate.run` returns."
   asyncio
   time
   autolith.agent [agent turn]
-  autolith.application [session]
+  autolith.application [observers session]
   autolith.base [conditions text threads]
   autolith.image [evaluate]
   autolith.tool [context fs registry])
@@ -39,7 +39,7 @@ returns; an evaluation's is what `evaluate.run` returns."
                                :take-steering (fn [] (take-steering s))
                                :before-request (fn [] (adopt-configuration s))
                                :tool-context (fn [] (tool-context s "model"))
-                               :on-provider-event (fn [event] (_raw s event)))))
+                               :on-provider-event (fn [event] (observers.notify "provider-event" event (fn [words] (session.notice s words "error")))))))
   s.agent)
 
 (defn tool-context [s origin]
@@ -50,15 +50,6 @@ returns; an evaluation's is what `evaluate.run` returns."
                        :origin origin
                        :publish (fn [event] (session.publish-event s event))
                        :session s))
-
-(defn _raw [s event]
-  "Hand the provider's EVENT to those who asked for the raw stream."
-  (for [f (list s.stream-observers)]
-    (try
-      (f event)
-      (except [e Exception]
-        (.remove s.stream-observers f)
-        (session.notice s f"an observer of provider events was taken off: it raised {(repr e)}" "error")))))
 
 (defn take-steering [s]
   "Return the messages that join the running turn now."

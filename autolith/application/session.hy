@@ -10,8 +10,9 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
   itertools
   os
   autolith
-  autolith.application [events]
+  autolith.application [choice events observers]
   autolith.base [threads]
+  autolith.image [registries]
   autolith.provider [credentials models registry]
   autolith.resource [protocol]
   autolith.state [conversation settings])
@@ -31,7 +32,6 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
           self.conversation None
           self.observations (protocol.Observations)
           self.observers []
-          self.stream-observers []
           self.events (itertools.count 1)
           self.queue []
           self.steering []
@@ -57,11 +57,11 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
 
 (defn from-settings [cwd * [provider None] [model None] [effort None] [interactive False]]
   "Return a new Session in CWD; PROVIDER, MODEL and EFFORT are names that go before the settings."
-  (credentials.collect)
-  (setv form (registry.choose (or provider (settings.value "provider")) (or model (settings.value "model"))))
+  (credentials.take)
+  (setv [form name] (choice.start (or provider (settings.value "provider")) (or model (settings.value "model"))))
   (Session :cwd cwd
            :provider form
-           :model (or model (settings.value "model") (get form "default_model"))
+           :model name
            :effort (or effort (settings.value "effort"))
            :interactive interactive))
 
@@ -72,9 +72,9 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
   (.append s.observers f)
   (fn [] (when (in f s.observers) (.remove s.observers f))))
 
-(defn publish [s kind #** fields]
-  "Publish the event KIND with FIELDS to everyone who watches S. Safe from every thread."
-  (publish-event s {"type" kind #** fields}))
+(defn publish [s event-type / #** fields]
+  "Publish the event EVENT-TYPE with FIELDS to everyone who watches S. Safe from every thread."
+  (publish-event s {"type" event-type #** fields}))
 
 (defn publish-event [s event]
   "Publish EVENT, stamped with its number and time; an observer that raises loses only this event."
@@ -90,7 +90,8 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
     (try
       (f event)
       (except [e Exception]
-        (_drop-observer s f e)))))
+        (_drop-observer s f e))))
+  (observers.notify "event" event (fn [words] (notice s words "error"))))
 
 (defn _drop-observer [s f error]
   "Take the observer F, which raised ERROR, off S and say so to the others."
@@ -133,15 +134,13 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
 
 (defn _restore-configuration [s c]
   "Run S with what the conversation C ran with last, where the command line or a variable does not say otherwise."
-  (setv last (conversation.configuration c)
-        name (.get last "provider"))
-  (when (and name (not (chosen? "provider")) (registry.find name))
-    (setv s.provider (registry.find name))
-    (when (and (.get last "model") (not (chosen? "model")))
-      (setv s.model (get last "model"))))
+  (setv last (conversation.configuration c) name (.get last "provider") form (.get (registry.providers) name))
+  (when (and form (not (chosen? "provider")) (not (chosen? "model")))
+    (setv s.provider form
+          s.model (or (.get last "model") s.model)))
   (when (and (.get last "effort") (not (chosen? "effort")))
     (setv s.effort (get last "effort")))
-  (when (and name (is (registry.find name) None))
+  (when (and name (is form None))
     (notice s f"this conversation used the provider {name}, which is not defined here; going on with {(get s.provider "name")}" "warning"))
   None)
 
@@ -201,7 +200,7 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
 (defn context-percent [s]
   "Return how full the model's window was at the last request, in percent, or None when unknown."
   (setv last (get (or (cut s.usage -1 None) [None]) 0)
-        window (models.window (get s.provider "name") s.model))
+        window (get (models.find s.model) "window"))
   (when (and last window)
     (round (/ (* 100 (+ (or (.get last "input") 0) (or (.get last "output") 0))) window))))
 
@@ -231,3 +230,10 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
   {"provider" (get s.provider "name") "model" s.model "effort" s.effort "context" (context-percent s)
    "branch" (branch s.cwd) "mode" (settings.value "permission-mode") "queued" (len s.queue) "held" s.held
    "cwd" s.cwd "id" (when s.conversation s.conversation.id)})
+
+(defn _restore-settings [saved]
+  "Make the declared settings those of SAVED."
+  (.clear settings.table)
+  (.update settings.table saved))
+
+(registries.register "settings" (fn [] (dict settings.table)) _restore-settings)

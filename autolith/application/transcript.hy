@@ -31,9 +31,9 @@
     "failure" (_failure-events record)
     _ []))
 
-(defn _event [record kind #** fields]
-  "The event KIND with FIELDS at the time of RECORD."
-  {"type" kind "seq" (.get record "seq") "time" (.get record "time") #** fields})
+(defn _event [record event-type / #** fields]
+  "The event EVENT-TYPE with FIELDS at the time of RECORD."
+  {"type" event-type "seq" (.get record "seq") "time" (.get record "time") #** fields})
 
 (defn _text [record]
   "What the user said in RECORD."

@@ -13,8 +13,10 @@ before a form needs it."
   "Evaluate the forms of ASKED in order; return 0, 1 at the first that fails, or 130 when interrupted."
   (startup.prepare asked)
   (startup.open-conversation asked)
+  (setv stream sys.stdout)               ; the real one: a form's prints are routed to `write`
+  (defn write [text] (.write stream text) (.flush stream))
   (for [source (get asked "eval")]
-    (setv outcome (evaluate.run source :output write :on-value show)
+    (setv outcome (evaluate.run source :output write :on-value (fn [text] (write (+ text "\n"))))
           status (get outcome "status"))
     (startup.record "form" source outcome)
     (when (!= status "ok")
@@ -23,15 +25,6 @@ before a form needs it."
       (return (if (= status "aborted") 130 1))))
   (startup.close)
   0)
-
-(defn write [text]
-  "Write TEXT, what a form printed, to standard output."
-  (sys.stdout.write text)
-  (sys.stdout.flush))
-
-(defn show [text]
-  "Print TEXT, the value of a form."
-  (print text :flush True))
 
 (defn explain [outcome]
   "Print the condition of OUTCOME and its restarts on standard error."

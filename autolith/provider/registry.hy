@@ -21,6 +21,7 @@ A form with `extends` begins as a copy of the provider of that name."
   os
   re
   autolith.base [conditions]
+  autolith.image [registries]
   autolith.provider [credentials])
 
 (setv WIRES ["responses" "chat-completions" "anthropic-messages" "tutor"]
@@ -172,3 +173,5 @@ A form with `extends` begins as a copy of the provider of that name."
   "Make the user's providers those of SAVED."
   (.clear _own)
   (.update _own saved))
+
+(registries.register "providers" snapshot restore)

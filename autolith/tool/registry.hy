@@ -11,6 +11,7 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
   re
   threading
   time
+  autolith.image [registries]
   autolith.tool [dispatch result schema tool :as kinds])
 
 (defonce tools {} "Dotted name: Tool.")
@@ -267,3 +268,5 @@ ARGUMENTS that are text, because they are no JSON object, make a failed result. 
   (.clear tool.__dict__)
   (.update tool.__dict__ attributes)
   (_place tool))
+
+(registries.register "tools" snapshot restore)
