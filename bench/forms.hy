@@ -15,7 +15,8 @@
       RECORDS {"tool results" (lfor n (range 400) (result (* SOURCE 75) n))
                "tool results, plain ASCII" (lfor n (range 400) (result (* "a line of text without anything special in it " 130) n))
                "small records" (lfor n (range 5000)
-                                     {"kind" "usage"  "seq" n  "time" "2026-01-01T00:00:00.000Z"  "number" n  "provider" "openai"
+                                     {"kind" "usage"  "seq" n  "time" "2026-01-01T00:00:00.000Z"  "number" n
+                                      "provider" "openai"
                                       "usage" {"input" 1200  "cached" 800  "output" 17  "reasoning" 3}  "response_id" f"resp_{n}"})}
       BUDGETS {"tool results" 4  "tool results, plain ASCII" 5  "small records" 5})
 
@@ -24,7 +25,8 @@
   (setv records (get RECORDS name)
         ours (lfor r records (forms.write r))
         theirs (lfor r records (json.dumps r :ensure-ascii False)))
-  (all [(ratio.report f"read {name}" (fn [] (for [line ours] (forms.read-one line))) (fn [] (for [line theirs] (json.loads line)))
+  (all [(ratio.report f"read {name}" (fn [] (for [line ours] (forms.read-one line))) (fn [] (for [line theirs]
+                                                                                              (json.loads line)))
                       (get BUDGETS name))
         (ratio.report f"write {name}" (fn [] (for [r records] (forms.write r)))
                       (fn [] (for [r records] (json.dumps r :ensure-ascii False))) (get BUDGETS name))]))

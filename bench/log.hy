@@ -48,7 +48,8 @@
     (setv kept [(reading folder)
                 (tails folder)
                 (ratio.report "log.append, synced" (our-append ours record True) (plain-append theirs record True) 1.5)
-                (ratio.report "log.append, not synced" (our-append ours record False) (plain-append theirs record False) 4)]))
+                (ratio.report "log.append, not synced" (our-append ours record False) (plain-append theirs
+                                                                                                    record False) 4)]))
   (int (not (all kept))))
 
 (when (= __name__ "__main__")

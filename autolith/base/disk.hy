@@ -96,7 +96,8 @@ raises Busy; where the file system has no kernel locks, a file PATH.holder that 
       (except [FileExistsError]
         (setv holder (_holder name))
         (when holder
-          (raise (Busy path f"is in use by process {(get holder 0)} on {(get holder 1)}; if that is gone, delete {name}")))
+          (setv [pid host] holder)
+          (raise (Busy path f"is in use by process {pid} on {host}; if that is gone, delete {name}")))
         (try (os.unlink name) (except [FileNotFoundError])))
       (except [e OSError]
         (raise (failure name e) :from e))))

@@ -57,7 +57,11 @@ function}. The plan gets the match and the declared tools, yields calls (see aut
 
 (defn _eval [tools words source]
   "Return the call that evaluates SOURCE in the image, announced by WORDS."
-  (_call "self_eval" words #** {(_parameter tools "self_eval" "source" "form" "forms" "code")  source}))
+  (_call "self_eval" words #** {(_parameter tools "self_eval" "form" "source" "code")  source}))
+
+(defn _form [tool arguments]
+  "Return the Hy form that calls TOOL with ARGUMENTS."
+  (.join "" ["(" tool #* (lfor [k v] (.items arguments) f" :{(hy.unmangle k)} {(hy.repr v)}") ")"]))
 
 (defn _bare [name]
   "Return the file NAME without quotes, marks and the workspace's scheme."
@@ -89,11 +93,20 @@ function}. The plan gets the match and the declared tools, yields calls (see aut
   "Return the list of what can be typed."
   (.join "\n" (lfor row (.values table) f"- `{(:example row)}` {(:does row)}")))
 
+(defn _file-in [phrase]
+  "Return the first word of PHRASE that looks like a file, or None."
+  (next (gfor word (.split phrase)
+              :setv name (.rstrip word ".,;:")
+              :if (re.search r"[\w-]\.[A-Za-z]{1,5}\Z|/" name)
+              (_bare name))
+        None))
+
 (defn _unknown [phrase]
   "Answer PHRASE, which starts no lesson."
-  (setv name (next (gfor word (.split phrase) :if (re.search r"[\w-]\.[A-Za-z]{1,5}\Z|/" (.rstrip word ".,;:")) (.rstrip word ".,;:")) None)
-        hint (if name f"\n\nYou named a file; type `read {(_bare name)}` and I read it." ""))
-  (return f"{NO-MODEL} `{(text.one-line phrase 60)}` is none of them.{hint}\n\nType one of these:\n\n{(_menu)}\n\n{(to-a-model)}")
+  (setv name (_file-in phrase)
+        hint (if name f"\n\nYou named a file; type `read {name}` and I read it." ""))
+  (return (+ f"{NO-MODEL} `{(text.one-line phrase 60)}` is none of them.{hint}\n\n"
+             f"Type one of these:\n\n{(_menu)}\n\n{(to-a-model)}"))
   (yield None))
 
 (defn to-a-model []
@@ -122,10 +135,12 @@ function}. The plan gets the match and the declared tools, yields calls (see aut
 ;; * Talk
 
 (defn [(lesson "help" "what can you do" "lists what I understand"
-               r"help" r"h(?:elp)? me" r"what (?:can|do) (?:you|i) (?:do|say|type|understand|ask)(?: here)?" r"commands" r"how does this work")]
+               r"help" r"h(?:elp)? me" r"commands" r"how does this work"
+               r"what (?:can|do) (?:you|i) (?:do|say|type|understand|ask)(?: here)?")]
   help-lesson [m tools]
   "List the lessons."
-  (return (+ f"{NO-MODEL} What I do, I do with the real tools; you see each call as the Hy form that does the same. Type:\n\n{(_menu)}\n\n"
+  (return (+ NO-MODEL " What I do, I do with the real tools; you see each call as the Hy form that does the same. Type:"
+             f"\n\n{(_menu)}\n\n"
              "Anything that begins with `(` is yours: it is evaluated in this running program. Try `(+ 20 22)` or `(help)`.\n\n"
              (to-a-model)))
   (yield None))
@@ -134,7 +149,8 @@ function}. The plan gets the match and the declared tools, yields calls (see aut
                r"hello\b.*" r"hi(?: there| tutor)?" r"hey\b.*" r"good (?:morning|day|evening).*")]
   hello-lesson [m tools]
   "Greet, by the function that another lesson redefines."
-  (return f"{(tutor-greeting)} I am a fixed program, not a model. `what can you do` lists the phrases; `tutorial` is a tour of six steps.")
+  (return (+ (tutor-greeting) " I am a fixed program, not a model. `what can you do` lists the phrases;"
+             " `tutorial` is a tour of six steps."))
   (yield None))
 
 (defn [(lesson "model" "are you a model" "says what I am and how to get a model"
@@ -149,19 +165,22 @@ function}. The plan gets the match and the declared tools, yields calls (see aut
 ;; * Looking
 
 (defn [(lesson "read" "read README.md" "reads a file with `resource.read`; also `read lines 10 to 20 of FILE`"
-               r"(?:read|show|open|cat|view|print|display)(?: me)?(?: lines? (?P<first>\d+)(?: ?(?:-|to|until) ?(?P<last>\d+))? (?:of|in|from))?(?: (?:the )?file)? (?P<file>\S+|[\"'`“][^\n]+|[^\n]*[./][^\n]*)")]
+               (+ r"(?:read|show|open|cat|view|print|display)(?: me)?"
+                  r"(?: lines? (?P<first>\d+)(?: ?(?:-|to|until) ?(?P<last>\d+))? (?:of|in|from))?(?: (?:the )?file)?"
+                  r" (?P<file>\S+|[\"'`“][^\n]+|[^\n]*[./][^\n]*)"))]
   read-lesson [m tools]
   "Read a file, or some lines of it."
   (setv uri (_uri (.group m "file"))
         first (int (or (.group m "first") 1))
         count (+ 1 (- (int (or (.group m "last") first)) first))
         window (if (.group m "first") {"start_line" first  "line_count" (max 1 count)} {})
-        page (:text (yield (_call "resource_read" f"I read {(_bare (.group m "file"))}." :uri uri #** window))))
-  (setv revision (_field page "Revision")
-        form (.join " " ["resource.read" f":uri \"{uri}\"" #* (lfor [k v] (.items window) f":{(hy.unmangle k)} {v}")]))
+        page (:text (yield (_call "resource_read" f"I read {(_bare (.group m "file"))}." :uri uri #** window)))
+        revision (_field page "Revision"))
+  (when (= (_field page "Kind") "missing")
+    (return f"There is no {(_bare (.group m "file"))} in this folder. `list` shows what is there, `find NAME` looks below it."))
   (+ f"Read. {(_page-words page)}\n\n"
      (if revision f"The revision `{revision}` names what was shown; an edit has to give it, so that nobody overwrites what he has not seen. " "")
-     f"You can make the same call: `({form})`."))
+     f"You can make the same call: `{(_form "resource.read" {"uri" uri #** window})}`."))
 
 (defn _page-words [page]
   "Return what PAGE showed, in words."
@@ -181,8 +200,8 @@ function}. The plan gets the match and the declared tools, yields calls (see aut
   (yield (_call "resource_read" "I list the folder." :uri uri))
   f"A folder is read like a file: `(resource.read :uri \"{uri}\")`. Now `read` one of its files.")
 
-(defn [(lesson "search" "search TODO" "searches the contents of the files with `search.content`; also `search TEXT in FOLDER`"
-               r"(?:search|grep|look)(?: for)? (?P<text>.+?)(?: in (?:the )?(?:folder )?(?P<folder>[^\s]+))?"
+(defn [(lesson "search" "search import" "searches the contents of the files with `search.content`; also `search TEXT in FOLDER`"
+               r"(?:search|grep|look)(?: for)? (?P<text>.+?)(?: in (?:the )?(?:folder )?(?P<folder>\S+))?"
                r"where is (?P<text>.+)")]
   search-lesson [m tools]
   "Search the contents of the files."
@@ -191,7 +210,7 @@ function}. The plan gets the match and the declared tools, yields calls (see aut
         scope (if folder (_scope tools "search_content" (_bare folder)) {})
         query (_parameter tools "search_content" "query" "pattern"))
   (yield (_call "search_content" f"I search for {(text.one-line wanted 60)}." #** {query wanted #** scope}))
-  (+ f"That was `(search.content :{(hy.unmangle query)} {(hy.repr wanted)}{(.join "" (lfor [k v] (.items scope) f" :{(hy.unmangle k)} {(hy.repr v)}"))})`. "
+  (+ f"That was `{(_form "search.content" {query wanted #** scope})}`. "
      "The numbers are lines: `read lines 10 to 20 of FILE` shows what stands around one."))
 
 (defn _scope [tools tool folder]
@@ -212,13 +231,14 @@ function}. The plan gets the match and the declared tools, yields calls (see aut
         tool (if glob "search_glob" "search_files")
         key (if glob (_parameter tools tool "pattern" "glob") (_parameter tools tool "query" "name")))
   (yield (_call tool f"I look for files named {(text.one-line wanted 60)}." #** {key wanted}))
-  f"That was `({(.replace tool "_" ".")} :{(hy.unmangle key)} {(hy.repr wanted)})`. `read` one of them.")
+  f"That was `{(_form (.replace tool "_" ".") {key wanted})}`. `read` one of them.")
 
 
 ;; * Changing files
 
 (defn [(lesson "edit" "edit notes.txt: replace one with two" "reads a file, then changes the lines that it saw with `resource.edit`"
-               r"(?:edit|change|in) (?P<file>[^\n]+?)\s*[:,]\s*(?:replace|change) (?P<old>.+?) (?:with|by|to|into) (?P<new>.+)"
+               (+ r"(?:edit|change|in) (?P<file>[^\n]+?)\s*[:,]"
+                  r"\s*(?:replace|change) (?P<old>.+?) (?:with|by|to|into) (?P<new>.+)")
                r"(?:replace|change) (?P<old>.+?) (?:with|by|to|into) (?P<new>.+?) in (?P<file>\S+)")]
   edit-lesson [m tools]
   "Replace text in every line of a file that has it."
@@ -231,7 +251,8 @@ function}. The plan gets the match and the declared tools, yields calls (see aut
     (setv further (re.search r"go on with start-line (\d+)\)" (or (_field page "Elided") "")))
     (when (not further)
       (break))
-    (setv page (:text (yield (_call "resource_read" "The file goes on; so do I." :uri uri :start-line (int (.group further 1))))))
+    (setv line (int (.group further 1))
+          page (:text (yield (_call "resource_read" "The file goes on; so do I." :uri uri :start-line line))))
     (.extend rows (_rows page)))
   (setv operations (lfor [n line] rows :if (in old line)
                          {"op" "replace-lines"  "start_line" n  "end_line" n  "content" (.replace line old new)}))
@@ -257,10 +278,12 @@ function}. The plan gets the match and the declared tools, yields calls (see aut
   "Return the call, announced by WORDS, that makes OPERATIONS on revision REVISION of URI, in the shape that TOOLS declare."
   (setv change {"uri" uri  "base_revision" revision  "operations" operations}
         known (.get (.get (.get tools "resource_edit" {}) "parameters" {}) "properties" {}))
-  (_call "resource_edit" words #** (if (and (in "changes" known) (not-in "operations" known)) {"changes" [change]} change)))
+  (_call "resource_edit" words #** (if (and (in "changes" known) (not-in "operations" known)) {"changes"
+                                                                                               [change]} change)))
 
 (defn [(lesson "create" "create notes.txt: one line of text" "makes a new file; an existing one is left alone"
-               r"(?:create|make|write)(?: (?:a|the))?(?: new)?(?: file)?(?: (?:called|named))? (?P<file>(?!tool\b)[^\s:]+)\s*(?::| with| saying| containing)\s*(?P<content>.+)")]
+               (+ r"(?:create|make|write)(?: (?:a|the))?(?: new)?(?: file)?(?: (?:called|named))? (?P<file>(?!tool\b)[^\s:]+)"
+                  r"\s*(?::| with| saying| containing)\s*(?P<content>.+)"))]
   create-lesson [m tools]
   "Make a new file, after reading that it is missing."
   (setv name (_bare (.group m "file"))  uri (_uri name)

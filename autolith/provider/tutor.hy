@@ -11,16 +11,14 @@ A call is {\"tool\" wire-name \"arguments\" map \"words\" text}; an output, as a
   autolith.base [text]
   autolith.provider [items lessons])
 
-(setv PIECE 24                                           ; characters of one delta
-      FORM {"name" "tutor"  "wire" "tutor"  "base_url" None  "key_variable" None  "base_url_variable" None  "headers" {}
-            "quirks" {}  "models" ["tutor"]  "default_model" "tutor"})
+(setv PIECE 24)                                          ; characters of one delta
 
 
 ;; * Reading the request
 
 (defn _asked [history]
-  "Return #(text images outputs number) of the last message of the user in HISTORY: its text, whether it has images, the outputs
-since then in order, and how many calls HISTORY holds."
+  "Return #(text images outputs number) of the last message of the user in HISTORY: its text, whether it has images, the
+outputs since then in order, and how many calls HISTORY holds."
   (setv at (max (gfor [i item] (enumerate history) :if (_from-user? item) i) :default -1)
         after (cut history (+ at 1) None)
         content (if (< at 0) [] (get history at "content")))
@@ -87,7 +85,8 @@ since then in order, and how many calls HISTORY holds."
 
 (defn _done [reason number]
   "Return the event that ends the response before the NUMBERth call of the conversation, for REASON."
-  {"type" "done"  "status" "completed"  "reason" reason  "usage" None  "response_id" f"tutor-{number}"  "model" "tutor"})
+  {"type" "done"  "status" "completed"  "reason" reason  "usage" None  "response_id" f"tutor-{number}"  "model"
+   "tutor"})
 
 (defn :async stream [request]
   "Yield the provider events that answer REQUEST, giving way to the loop between them."

@@ -36,7 +36,8 @@
   "Return a strategy of values whose parts are of INNER."
   (st.one-of (st.lists inner :max-size 5) (.map (st.lists inner :max-size 4) tuple)
              (.map (st.lists inner :max-size 4) Expression)
-             (st.dictionaries (_keys) inner :max-size 5) (st.sets (st.one-of (st.integers) (st.text :max-size 4)) :max-size 4)))
+             (st.dictionaries (_keys) inner :max-size 5) (st.sets (st.one-of (st.integers) (st.text :max-size
+                                                                                                    4)) :max-size 4)))
 
 (setv VALUES (st.recursive (_leaves) _grow :max-leaves 25))
 
@@ -66,7 +67,8 @@
   "What is laid out for people reads back equal."
   (assert (same? (forms.read-one (forms.pretty value :width 20)) value)))
 
-(defn [(given (st.text :alphabet "()[]{}#\"\\:;'` ab.0-1+eNx\n\r/,_~@" :max-size 30)) (settings :max-examples 300 :deadline None)]
+(defn [(given (st.text :alphabet "()[]{}#\"\\:;'` ab.0-1+eNx\n\r/,_~@" :max-size 30)) (settings :max-examples
+                                                                                                300 :deadline None)]
   test-any-text-is-read-or-refused [text]
   "Any text either reads, then as Hy reads it and so that it can be written, or is refused as malformed."
   (try
@@ -88,7 +90,8 @@
     (except [e forms.Malformed] #((type e) e.reason e.line e.column))
     (finally (setv forms.LONG kept))))
 
-(defn [(given (st.text :alphabet "()[]{}\"\"\"\\\\/ud8;b# a1\n:é" :max-size 40)) (settings :max-examples 400 :deadline None)]
+(defn [(given (st.text :alphabet "()[]{}\"\"\"\\\\/ud8;b# a1\n:é" :max-size 40)) (settings :max-examples 400
+                                                                                           :deadline None)]
   test-reading-strings-on-the-way-changes-nothing [text]
   "Any text reads alike, faults and their places included, whether long strings are read on the way or not."
   (setv usual (outcome text 10_000))
@@ -204,7 +207,8 @@
   (assert (= (forms.read-all "\ufeff{:a 1}\r\n{:b \"x\r\ny\"}\r\n") [{"a" 1} {"b" "x\ny"}])))
 
 (defn [(pytest.mark.parametrize "text" ["\"\\q\"" "\"\\x4\"" "\"\\u12\"" "\"\\N{no such name}\"" "b\"é\"" "f\"a\"" "r\"a\"" "#[[x]]"
-                                        "'a" "`a" "~a" "#_ a" "#reader x" "01" "1_0" ":" ":a.b" "::a" "a..b" "x\u00a0y" "\u0661"])]
+                                        "'a" "`a" "~a" "#_ a" "#reader x" "01" "1_0" ":" ":a.b" "::a" "a..b"
+                                        "x\u00a0y" "\u0661"])]
   test-what-is-no-data-is-refused [text]
   "Escapes that Hy does not know, reader macros, quotes, f-strings and odd numbers are malformed."
   (with [(pytest.raises forms.Malformed)]
@@ -227,7 +231,8 @@
 
 (defn test-hostile-text-ends-soon []
   "A megabyte of brackets, of an unended string, of escapes and of quotes is refused, not run out of stack or time."
-  (for [text [(* "[" 1_000_000) (+ "\"" (* "a" 1_000_000)) (+ "\"" (* "\\" 1_000_001)) (* ")" 1_000_000) (* "{" 1_000_000)]]
+  (for [text [(* "[" 1_000_000) (+ "\"" (* "a" 1_000_000)) (+ "\"" (* "\\" 1_000_001)) (* ")" 1_000_000)
+              (* "{" 1_000_000)]]
     (with [(pytest.raises forms.Malformed)]
       (forms.read-all text))))
 
@@ -250,7 +255,8 @@
 
 (defn test-faults-have-a-place []
   "The line and column of a fault are those where it stands; of a missing bracket, those of the one it should close."
-  (for [[text line column] [#("{:a 1}\n  )" 2 3) #("[1\n 'x]" 2 2) #("1\n(a\n [b" 3 2) #("{:a 1\n :b}" 2 4) #("\n\"abc" 2 1)]]
+  (for [[text line column] [#("{:a 1}\n  )" 2 3) #("[1\n 'x]" 2 2) #("1\n(a\n [b" 3 2) #("{:a 1\n :b}" 2 4)
+                            #("\n\"abc" 2 1)]]
     (with [e (pytest.raises forms.Malformed)] (forms.read-all text))
     (assert (= #(e.value.line e.value.column) #(line column)))))
 

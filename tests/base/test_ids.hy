@@ -33,7 +33,8 @@
   (assert (= (< a b) (< x y)))
   (assert (= (ids.parse-id (ids.show-id x)) (ids.parse-id x) x)))
 
-(defn [(pytest.mark.parametrize "text" ["" "abc" "0abcdef" "Oabcdef" "Iabcdef" "labcdef" "abcdefgh" "ab-cdefg" "-abcdefg" "../../x" "abcdef\n1" "ábcdefg"])]
+(defn [(pytest.mark.parametrize "text" ["" "abc" "0abcdef" "Oabcdef" "Iabcdef" "labcdef" "abcdefgh" "ab-cdefg"
+                                        "-abcdefg" "../../x" "abcdef\n1" "ábcdefg"])]
   test-what-is-no-id-is-refused [text]
   "Text of another length, or with characters that Base58 leaves out, is no id."
   (with [(pytest.raises ValueError)] (ids.parse-id text)))

@@ -8,7 +8,8 @@
 
 (defn fill [path n [start 0]]
   "Append to the log PATH the records from START, N of them; return them."
-  (setv records (lfor i (range start (+ start n)) {"kind" "message"  "seq" i  "text" f"line {i}\nwith \"more\", ü and 😀"}))
+  (setv records (lfor i (range start (+ start n)) {"kind" "message"  "seq" i  "text"
+                                                   f"line {i}\nwith \"more\", ü and 😀"}))
   (with [l (log.Log path)]
     (for [r records] (.append l r)))
   records)
@@ -95,8 +96,10 @@
 
 ;; * Damage in the middle
 
-(defn [(pytest.mark.parametrize "damage,faults" [#((* b"\0" 300) 1) #(b"\xff\xfe\xfd" 1) #(b"{:half \"a rec" 1) #(b"words in prose" 1)
-                                                 #(b"(os.abort" 1) #(b"{:a 1}}" 1) #(b"" 0) #(b"; a remark" 0) #(b"[1 2]" 1) #(b"#reader {}" 1)])]
+(defn [(pytest.mark.parametrize "damage,faults" [#((* b"\0" 300) 1) #(b"\xff\xfe\xfd" 1) #(b"{:half \"a rec" 1)
+                                                 #(b"words in prose" 1)
+                                                 #(b"(os.abort" 1) #(b"{:a 1}}" 1) #(b"" 0)
+                                                 #(b"; a remark" 0) #(b"[1 2]" 1) #(b"#reader {}" 1)])]
   test-damage-in-the-middle-costs-only-itself [path damage faults]
   "Around a damaged line every record is loaded, the fault has its line, and the file is not changed by reading or appending."
   (setv first (fill path 10))
@@ -187,7 +190,8 @@ sys.stdin.read()
 
 (defn holder [path]
   "Start a process that holds the log PATH; return it when it does."
-  (setv child (subprocess.Popen [(getattr hy "sys_executable" sys.executable) "-c" HOLD path] :stdin subprocess.PIPE :stdout subprocess.PIPE))
+  (setv child (subprocess.Popen [(getattr hy "sys_executable" sys.executable) "-c" HOLD path] :stdin
+                subprocess.PIPE :stdout subprocess.PIPE))
   (.readline child.stdout)
   child)
 
@@ -210,7 +214,8 @@ sys.stdin.read()
   (with [(pytest.raises disk.StorageError)] (.append l {"a" 1}))
   (assert (fill path 1)))
 
-(defn [(pytest.mark.parametrize "code" [errno.ENOLCK errno.EOPNOTSUPP])] test-without-kernel-locks [path monkeypatch code]
+(defn [(pytest.mark.parametrize "code" [errno.ENOLCK errno.EOPNOTSUPP])]
+  test-without-kernel-locks [path monkeypatch code]
   "Where the file system has no locks, the log opens with a warning, and a second writer is still refused."
   (defn refuse [descriptor operation] (raise (OSError code (os.strerror code))))
   (monkeypatch.setattr fcntl "flock" refuse)

@@ -40,7 +40,8 @@
 
 (defn test-no-two-workspaces-share-a-name [tmp-path]
   "Folders with like names have different names, which are plain file names; a link has the name of its target."
-  (setv folders ["/w/a-b" "/w/a/b" "/w/a b" "/w/a\nb" "/w/A-b" "/" "/w/ü" (os.fsdecode b"/w/\xff") (+ "/w/" (* "x" 200)) "/w/..x"]
+  (setv folders ["/w/a-b" "/w/a/b" "/w/a b" "/w/a\nb" "/w/A-b" "/" "/w/ü"
+                 (os.fsdecode b"/w/\xff") (+ "/w/" (* "x" 200)) "/w/..x"]
         names (lfor f folders (paths.workspace-name f)))
   (assert (= (len (set names)) (len folders)))
   (for [name names]
@@ -54,4 +55,5 @@
 (defn test-short-paths [monkeypatch]
   "The home folder is shown as a tilde, and only where it is a whole part of the path."
   (monkeypatch.setenv "HOME" "/home/me")
-  (assert (= (lfor p ["/home/me" "/home/me/src" "/home/meadow" "/x"] (paths.short p)) ["~" "~/src" "/home/meadow" "/x"])))
+  (assert (= (lfor p ["/home/me" "/home/me/src" "/home/meadow" "/x"] (paths.short p)) ["~" "~/src"
+                                                                                       "/home/meadow" "/x"])))

@@ -17,7 +17,8 @@
     (assert (not-in (unicodedata.bidirectional c) #("LRE" "RLE" "LRO" "RLO" "PDF" "LRI" "RLI" "FSI" "PDI"))))
   (assert (= (text.visible shown) shown)))
 
-(defn [(pytest.mark.parametrize "hostile" ["\x1b]52;c;ZWNobyBoaQ==\x07" "\x1b]0;x\x07" "\x1b[2J" "\x1b[3J" "\x1b[?1049h" "\x9b31m" "\x1bPq\x1b\\" "a\rb" "\x7f" "\u202eabc"])]
+(defn [(pytest.mark.parametrize "hostile" ["\x1b]52;c;ZWNobyBoaQ==\x07" "\x1b]0;x\x07" "\x1b[2J" "\x1b[3J"
+                                           "\x1b[?1049h" "\x9b31m" "\x1bPq\x1b\\" "a\rb" "\x7f" "\u202eabc"])]
   test-escapes-become-symbols [hostile]
   "Control sequences lose their power and keep their letters."
   (setv shown (text.visible hostile))
@@ -38,7 +39,8 @@
   (assert (= (text.repair "ü") "ü"))
   (assert (= (text.decode b"a\xff\xed\xa0\xbd") (+ "a" (* "\ufffd" 4)))))
 
-(defn [(given (st.text :max-size 3000) (st.integers 120 1500) (st.sampled-from ["" "read output:abc"])) (settings :max-examples 200)]
+(defn [(given (st.text :max-size 3000) (st.integers 120 1500) (st.sampled-from ["" "read output:abc"]))
+       (settings :max-examples 200)]
   test-bounded-text-keeps-both-ends [s limit hint]
   "Bounded text is at most as long as allowed; if it was cut, it has head, tail, the hint, and counts that add up."
   (setv found (text.bounded s limit hint))
@@ -68,13 +70,17 @@
   (assert (= (len (text.one-line (* "word " 1000) 50)) 50))
   (assert (not-in "\x1b" (text.one-line "\x1b[2Jx"))))
 
-(defn [(pytest.mark.parametrize "seconds,words" [#(0 "0 ms") #(0.0024 "2 ms") #(0.9999 "1.0 s") #(1.24 "1.2 s") #(9.96 "10 s") #(41 "41 s") #(59.6 "1 min")
-                                                 #(200 "3 min 20 s") #(3599.9 "1 h") #(7500 "2 h 5 min") #(86400 "1 d") #(200000 "2 d 8 h") #(-1 "0 ms")])]
+(defn [(pytest.mark.parametrize "seconds,words" [#(0 "0 ms") #(0.0024 "2 ms") #(0.9999 "1.0 s") #(1.24 "1.2 s")
+                                                 #(9.96 "10 s") #(41 "41 s") #(59.6 "1 min")
+                                                 #(200 "3 min 20 s") #(3599.9 "1 h") #(7500 "2 h 5 min")
+                                                 #(86400 "1 d") #(200000 "2 d 8 h") #(-1 "0 ms")])]
   test-durations [seconds words]
   "Durations have one or two units that fit them."
   (assert (= (text.duration seconds) words)))
 
-(defn [(pytest.mark.parametrize "number,words" [#(0 "0 B") #(412 "412 B") #(999 "999 B") #(1000 "1 kB") #(1100 "1.1 kB") #(18000 "18 kB") #(999_600 "1 MB") #(2_500_000 "2.5 MB") #(3_000_000_000_000_000 "3000 TB")])]
+(defn [(pytest.mark.parametrize "number,words" [#(0 "0 B") #(412 "412 B") #(999 "999 B") #(1000 "1 kB")
+                                                #(1100 "1.1 kB") #(18000 "18 kB")
+                                                #(999_600 "1 MB") #(2_500_000 "2.5 MB") #(3_000_000_000_000_000 "3000 TB")])]
   test-sizes [number words]
   "Sizes have the unit that keeps them short."
   (assert (= (text.size number) words)))

@@ -14,7 +14,7 @@
 
 (defn request [history [tools None]]
   "Return the request with HISTORY and TOOLS."
-  {"model" "tutor" "effort" None "system" "" "items" history "context" None "provider" tutor.FORM
+  {"model" "tutor" "effort" None "system" "" "items" history "context" None "provider" {"name" "tutor" "wire" "tutor"}
    "tools" (declared) #** (if (is tools None) {} {"tools" tools})})
 
 (defn events-of [req]
@@ -89,7 +89,9 @@
         (setv (get lines (- (:start-line o) 1)) (:content o)))
       (with [f (open path "w")] (.write f (+ (.join "\n" lines) "\n"))))))
 
-(defn [(pytest.mark.parametrize "phrase" ["edit a.txt: replace one with two" "in a.txt, replace \"one\" with \"two\"" "Please replace one by two in a.txt."])]
+(defn [(pytest.mark.parametrize "phrase" ["edit a.txt: replace one with two"
+                                          "in a.txt, replace \"one\" with \"two\""
+                                          "Please replace one by two in a.txt."])]
   test-an-edit-reads-all-pages-then-changes-what-it-saw [tmp-path phrase]
   "An edit reads the file page by page, names its revision, and changes every line that has the text and no other."
   (setv path (/ tmp-path "a.txt"))
@@ -126,12 +128,12 @@
     #("list" #("resource_read" {"uri" "workspace:."}))
     #("list src" #("resource_read" {"uri" "workspace:src"}))
     #("What files are here?" #("resource_read" {"uri" "workspace:."}))
-    #("search TODO" #("search_content" {"query" "TODO"}))
+    #("search import" #("search_content" {"query" "import"}))
     #("search for \"two words\"" #("search_content" {"query" "two words"}))
     #("find lexer" #("search_files" {"query" "lexer"}))
     #("find *.hy" #("search_glob" {"pattern" "*.hy"}))
-    #("eval (+ 20 22)" #("self_eval" {"source" "(+ 20 22)"}))
-    #("undo" #("self_eval" {"source" "(undo)"}))])]
+    #("eval (+ 20 22)" #("self_eval" {"form" "(+ 20 22)"}))
+    #("undo" #("self_eval" {"form" "(undo)"}))])]
   test-phrases-make-calls [phrase expected]
   "A phrase makes the call it means, after a word about it, and ends in an answer."
   (setv [calls text history] (run phrase fine))
@@ -145,7 +147,8 @@
                                ["resource_edit" {"changes" {}}]]
                     {"name" n "description" "" "parameters" {"properties" props "required" (list props)}}))
   (assert (= (get (run "eval (f)" fine :tools tools) 0) [#("self_eval" {"forms" "(f)"})]))
-  (assert (= (get (run "search x in src" fine :tools tools) 0) [#("search_content" {"query" "x" "constraints" "src/"})]))
+  (assert (= (get (run "search x in src" fine :tools tools) 0) [#("search_content" {"query" "x" "constraints"
+                                                                                    "src/"})]))
   (defn answer [call] #(True "Revision: r1\nElided: none\nContent:\n     1  x"))
   (assert (= (get (run "edit a: replace x with y" answer :tools tools) 0 1)
              #("resource_edit" {"changes" [{"uri" "workspace:a" "base_revision" "r1"
@@ -158,14 +161,14 @@
     (assert calls)
     (for [[name given] calls]
       (assert (= name "self_eval"))
-      (assert (= (len (list (hy.read-many (:source given)))) 1))))
+      (assert (= (len (list (hy.read-many (:form given)))) 1))))
   (setv [calls _ _] (run "define a tool" fine :tools (declared [#* NAMES "tutor_word_count"])))
   (assert (= (lfor [name _] calls name) ["self_eval" "tutor_word_count"])))
 
 (defn test-the-redefined-function-is-the-one-that-greets [monkeypatch]
   "The form of the lesson `redefine` defines a function that exists, and the greeting uses whatever it says."
   (setv [calls _ _] (run "redefine" fine)
-        form (hy.read (:source (get calls 0 1)))
+        form (hy.read (:form (get calls 0 1)))
         name (get form 1 1))
   (assert (hasattr lessons (hy.mangle name)))
   (monkeypatch.setattr lessons (hy.mangle name) (fn [] "Words of another function."))
@@ -243,7 +246,8 @@
   (.append history (items.user "list"))
   (assert (= (:arguments (step history)) {"uri" "workspace:."})))
 
-(defn [(given (st.text :max-size 80)) (settings :max-examples 100 :deadline None)] test-any-text-is-answered-the-same-way [phrase]
+(defn [(given (st.text :max-size 80)) (settings :max-examples 100 :deadline None)]
+  test-any-text-is-answered-the-same-way [phrase]
   "Whatever is typed, the events are the same each time and end in one done event."
   (setv history [(items.user phrase)])
   (setv first (list (tutor.events (request history))))

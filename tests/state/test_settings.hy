@@ -59,7 +59,8 @@
   (settings.save "test-limit" None)
   (assert (= (forms.read-one (saved-text)) {"version" 9  "from_the_future" [1 {"a" "b"}]  "odd key" 2  "test_word" "hello"})))
 
-(defn [(pytest.mark.parametrize "text" ["{:test-limit" "[1 2]" "\0\0" "words" ""])] test-a-malformed-file-costs-a-warning [text]
+(defn [(pytest.mark.parametrize "text" ["{:test-limit" "[1 2]" "\0\0" "words" ""])]
+  test-a-malformed-file-costs-a-warning [text]
   "A malformed file gives the defaults and a sentence with its name; saving then keeps the old text aside."
   (write-saved text)
   (assert (= (settings.value "test-limit") 10))
@@ -82,11 +83,14 @@
   (settings.save "test-word" "x")
   (assert (= (:test-limit (forms.read-one (saved-text))) 500)))
 
-(defn [(pytest.mark.parametrize "kind,good,bad" [#(["boolean"] [#("yes" True) #("OFF" False) #(True True) #(0 False) #('true True)] ["maybe" 2 "" None [1]])
+(defn [(pytest.mark.parametrize "kind,good,bad" [#(["boolean"] [#("yes" True) #("OFF" False)
+                                                                #(True True) #(0 False) #('true True)]
+                                                   ["maybe" 2 "" None [1]])
                                                  #(["integer"] [#("7" 7) #(-3 -3)] ["x" 1.5 True "" [1]])
                                                  #(["integer" 1 5] [#(1 1) #("5" 5)] [0 6 "0"])
                                                  #(["string"] [#("a b" "a b") #('word "word") #(" x " "x")] ["" "  " 3])
-                                                 #(["choice" "emacs" "vi"] [#("vi" "vi") #('emacs "emacs") #(':vi "vi")] ["VI" "nano" "" 1 "choice"])
+                                                 #(["choice" "emacs" "vi"] [#("vi" "vi") #('emacs "emacs")
+                                                                            #(':vi "vi")] ["VI" "nano" "" 1 "choice"])
                                                  #(["path"] [#("/a/../b" "/b")] ["" 3])])]
   test-types [kind good bad]
   "Each type takes what it means, also as text, as plain values, and refuses the rest with the setting's name and what it takes."
@@ -148,7 +152,8 @@
   (setv variables (lfor r rows :if (:variable r) (:variable r)))
   (assert (= (len variables) (len (set variables)))))
 
-(defn [(given (st.dictionaries (st.from-regex r"[a-z][a-z_]{0,8}" :fullmatch True) (st.one-of (st.integers) (st.text) (st.booleans)) :max-size 5)
+(defn [(given (st.dictionaries (st.from-regex r"[a-z][a-z_]{0,8}" :fullmatch True)
+                                (st.one-of (st.integers) (st.text) (st.booleans)) :max-size 5)
               (st.integers 1 50))
        (limits :max-examples 40 :deadline None :suppress-health-check [HealthCheck.function-scoped-fixture])]
   test-any-preferences-survive-a-save [others number]
