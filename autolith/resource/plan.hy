@@ -130,7 +130,7 @@ A plan is {\"text\" new text, \"lines\" its lines, \"blocks\" (see diff), \"kept
     (raise (Refused "final-newline is given twice")))
   (setv spans (_spans operations total)
         final (if presence (get presence 0) (bool (and old (lines.end-of (get old -1)))))
-        usual (_usual old)
+        usual (_usual text)
         [new blocks kept] (_assemble old spans usual))
   (_finish new final usual)
   {"text" (.join "" new) "lines" new "blocks" (_with-ends blocks old new) "kept" kept
@@ -184,10 +184,9 @@ A plan is {\"text\" new text, \"lines\" its lines, \"blocks\" (see diff), \"kept
       (and (> at 0) (lines.end-of (get old (- at 1))))
       usual))
 
-(defn _usual [old]
-  "Return how the lines OLD mostly end."
-  (setv ends (lfor line old (lines.end-of line)))
-  (if (> (.count ends "\r\n") (.count ends "\n")) "\r\n" "\n"))
+(defn _usual [text]
+  "Return how the lines of TEXT mostly end."
+  (if (> (* 2 (.count text "\r\n")) (.count text "\n")) "\r\n" "\n"))
 
 (defn _finish [new final usual]
   "Make only the last of the lines NEW lack an end, and that one if and only if FINAL is false.

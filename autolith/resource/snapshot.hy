@@ -127,35 +127,44 @@ A snapshot is {\"path\" \"size\" \"digest\" \"encoding\" (see lines; None: no te
   "Return the snapshot of the bytes DATA."
   (scan-file (io.BytesIO data)))
 
-(defn scan-file [f [info None]]
-  "Return the snapshot of the open file F, of the stat INFO; what is written beyond its size at the start is left out."
+(defn scan-file [f [info None] [assumed None]]
+  "Return the snapshot of the open file F, of the stat INFO; what is written beyond its size at the start is left out.
+Lines are found as in the encoding ASSUMED, else the likeliest; if it turns out to be another, they are found anew."
   (setv bound (if (and info info.st-size) info.st-size None)
         head (_read-up-to f (if bound (min bound piece-size) piece-size))
-        state (_Scan head)
+        state (_Scan head (or assumed (get (lines.candidates (cut head 4096)) 0)))
         kept [] piece head done 0)
   (while piece
     (.feed state piece done)
     (+= done (len piece))
     (if (<= done kept-size) (.append kept piece) (setv kept []))
     (setv piece (_read-up-to f (if bound (min (- bound done) piece-size) piece-size))))
-  {#** (.result state)
+  (setv found (.result state) encoding (get found "encoding"))
+  (when (and encoding (is assumed None) (not (.fits? state encoding)))
+    (.seek f 0)
+    (return (scan-file f info encoding)))
+  {#** found
    "data" (when (<= done kept-size) (.join b"" kept))
    "stamp" (when info (stamp info))})
 
 (defclass _Scan []
-  "What a scan has seen so far."
+  "What a scan has seen so far, of bytes that begin with HEAD and whose lines end as in the encoding ASSUMED."
 
-  (defn __init__ [self head]
+  (defn __init__ [self head assumed]
     (setv self.hash (hashlib.sha256)
           self.guess (lines.Guess (cut head 4096))
           self.size 0
-          wide (get (lines.candidates (cut head 4096)) 0)
-          self.newline (.encode "\n" (get wide "codec"))
-          self.crlf (.encode "\r\n" (get wide "codec"))
-          self.unit (get wide "unit")
-          self.mark (len (get wide "bom"))
+          self.newline (.encode "\n" (get assumed "codec"))
+          self.crlf (.encode "\r\n" (get assumed "codec"))
+          self.unit (get assumed "unit")
+          self.mark (len (get assumed "bom"))
           self.newlines 0 self.crlfs 0 self.tail b""
           self.index [#(1 self.mark)]))
+
+  (defn fits? [self encoding]
+    "Tell whether lines end in ENCODING as they were looked for."
+    (and (= (len (get encoding "bom")) self.mark)
+         (= (.encode "\n" (get encoding "codec")) self.newline)))
 
   (defn feed [self piece offset]
     "Take PIECE, found at OFFSET."

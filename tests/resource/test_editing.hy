@@ -6,8 +6,9 @@
   os
   random
   pytest
+  hypothesis [HealthCheck assume given settings :as with-settings strategies :as st]
   autolith.base [conditions]
-  autolith.resource [protocol]
+  autolith.resource [lines protocol]
   tests.resource.lib :as lib
   tests.resource.lib [Place deleted filled replaced texts])
 
@@ -80,6 +81,23 @@
   (.put place "g" b"x\n")
   (setv e (refused place ["g" (get (.read place "g") "revision") (replaced 1 1 "\ud800")]))
   (assert (in "U+D800" e.message)))
+
+(defn [(with-settings :max-examples 150 :deadline None :suppress-health-check [HealthCheck.function-scoped-fixture])
+       (given (st.lists (st.one-of (st.binary :max-size 6) (st.sampled-from [b"\xef\xbb\xbf" b"\xff\xfe" b"\xe9t\xe9\r" b"a\0"])) :min-size 1 :max-size 8)
+              (st.integers 0 7) (st.sampled-from ["" "x" "x\ny" "caf"]))]
+  test-any-bytes [place pieces at content]
+  "Whatever bytes a text consists of, those outside the replaced line come out as they were."
+  (setv data (.join b"\n" pieces) encoding (lines.encoding-of data))
+  (assume encoding)
+  (setv rows (lines.split (lines.decode data encoding)))
+  (assume (< at (len rows)))
+  (.put place "f" data)
+  (setv new (.change place "f" (replaced (+ at 1) (+ at 1) content))
+        head (lines.encode (.join "" (cut rows at)) encoding)
+        tail (.encode (.join "" (cut rows (+ at 1) None)) (get encoding "codec")))
+  (if (< (+ at 1) (len rows))
+    (assert (and (.startswith new head) (.endswith new tail)))
+    (assert (.startswith new (cut head (- (len head) (* 2 (get encoding "unit"))))))))
 
 (defn test-random-bytes-elsewhere [place]
   "Lines of random Latin-1 bytes around the edited one come out as they were."

@@ -95,6 +95,13 @@
   (assert (= (texts p) [(.decode (.encode "“é”" codec "ignore") codec) "zwei"]))
   (assert (= (in "Encoding:" (get p "text")) (!= codec "utf-8"))))
 
+(defn [(pytest.mark.parametrize "data,expected"
+         [#(b"\xfe\xff\n\x01\x01" ["þÿ" "\x01\x01"]) #(b"\xef\xbb\xbfcaf\xe9\n" ["ï»¿café"]) #(b"\xff\xfea" ["ÿþa"])])]
+  test-false-marks [place data expected]
+  "What begins like a byte-order mark and is no such text is read as the single bytes that it is."
+  (.put place "f" data)
+  (assert (= (texts (.read place "f")) expected)))
+
 (defn test-utf-16-without-mark [place]
   "UTF-16 that lost its mark is still text."
   (.put place "f" (.encode "one\ntwo\nthree\n" "utf-16-le"))
