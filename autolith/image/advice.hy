@@ -210,7 +210,8 @@ With OBSERVER, FUNCTION cannot break TARGET: what it raises is reported."
     (when (is (get record "function") (targets.behind-callable old))
       (setv rows (list (get record "rows")))
       (_set-rows path record [])
-      (.append log (fn [] (_carry path rows)))
+      (.insert log 0 (fn [[path path] [rows rows]] (_carry path rows)))       ; last, when OLD is there again
+      (.append log (fn [[path path]] (_carry path [])))
       (_carry path rows))))
 
 (defn _carry [path rows]
