@@ -63,6 +63,10 @@ function}. The plan gets the match and the declared tools, yields calls (see aut
   "Return the Hy form that calls TOOL with ARGUMENTS."
   (.join "" ["(" tool #* (lfor [k v] (.items arguments) f" :{(hy.unmangle k)} {(hy.repr v)}") ")"]))
 
+(defn _dotted [tool]
+  "Return the name of the tool with the wire name TOOL as people write it."
+  (.replace (.replace tool "_" "." 1) "_" "-"))
+
 (defn _bare [name]
   "Return the file NAME without quotes, marks and the workspace's scheme."
   (.removeprefix (.lstrip (.strip (.strip name) QUOTES) "@") "workspace:"))
@@ -120,12 +124,12 @@ function}. The plan gets the match and the declared tools, yields calls (see aut
 
 (defn failed [call output]
   "Return the answer after CALL failed with OUTPUT."
-  (+ f"`{(:tool call)}` did not succeed. It said:\n\n{(_shown output)}\n\n"
+  (+ f"`{(_dotted (:tool call))}` did not succeed. It said:\n\n{(_shown output)}\n\n"
      "A real model reads this text just as you do, and tries again. Nothing else was done."))
 
 (defn missing [call]
   "Return the answer when the tool of CALL is not declared."
-  f"This lesson needs the tool `{(:tool call)}`, and this session does not have it. `(help)` lists the tools that it has.")
+  f"This lesson needs the tool `{(_dotted (:tool call))}`, and this session does not have it. `(help)` lists the tools that it has.")
 
 (defn tutor-greeting []
   "Return what the tutor says to a greeting. The lesson `redefine` replaces this function in the running program."
@@ -231,7 +235,7 @@ function}. The plan gets the match and the declared tools, yields calls (see aut
         tool (if glob "search_glob" "search_files")
         key (if glob (_parameter tools tool "pattern" "glob") (_parameter tools tool "query" "name")))
   (yield (_call tool f"I look for files named {(text.one-line wanted 60)}." #** {key wanted}))
-  f"That was `{(_form (.replace tool "_" ".") {key wanted})}`. `read` one of them.")
+  f"That was `{(_form (_dotted tool) {key wanted})}`. `read` one of them.")
 
 
 ;; * Changing files
@@ -338,8 +342,12 @@ function}. The plan gets the match and the declared tools, yields calls (see aut
                r"undo(?: .*)?" r"(?:take|put) (?:it|that) back")]
   undo-lesson [m tools]
   "Take back the last redefinition."
-  (setv output (yield (_eval tools "I take back the last redefinition." "(undo)")))
-  f"Taken back. It said: {(text.one-line (:text output) 200)}. `hello` shows it, if it was the greeting.")
+  (setv output (yield {#** (_eval tools "I take back the last redefinition." "(undo)")  "may_fail" True}))
+  (when (not (:ok output))
+    (return (+ f"Nothing was taken back. It said:\n\n{(_shown output)}\n\n"
+               "`redefine` replaces a function in this process; then there is something to undo.")))
+  (setv said (get [#* (.splitlines (.strip (:text output))) ""] (if (.strip (:text output)) -2 0)))
+  f"Taken back. It said: {(text.one-line said 200)}. `hello` shows it, if it was the greeting.")
 
 
 ;; * The tour

@@ -207,7 +207,7 @@
 
 (defn test-a-missing-tool-is-named []
   "A lesson whose tool is not declared says which one is missing and makes no call."
-  (for [[phrase tool] [["read a.txt" "resource_read"] ["search x" "search_content"] ["define a tool" "self_eval"]]]
+  (for [[phrase tool] [["read a.txt" "resource.read"] ["search x" "search.content"] ["define a tool" "self.eval"]]]
     (setv [calls text _] (run phrase fine :tools []))
     (assert (= calls []))
     (assert (in tool text))))
@@ -218,6 +218,19 @@
   (assert (= (len calls) 1))
   (assert (in "no such file: a.txt" text))
   (assert (not-in "\x1b" text)))
+
+(defn test-undo-with-nothing-to-undo []
+  "When there is nothing to undo, the answer quotes that and names the lesson that makes something."
+  (setv [calls text _] (run "undo" (fn [call] #(False "nothing was redefined"))))
+  (assert (= (len calls) 1))
+  (assert (in "nothing was redefined" text))
+  (assert (in "`redefine`" text)))
+
+(defn test-reading-what-is-missing [tmp-path]
+  "A file that is not there is said not to be there, with the phrases that find one."
+  (setv [calls text _] (run "read no.txt" (files (str tmp-path))))
+  (assert (= (len calls) 1))
+  (assert (in "There is no no.txt" text)))
 
 (defn test-images-alone []
   "A message of images alone is answered in words."
