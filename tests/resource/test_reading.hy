@@ -171,7 +171,7 @@
               (st.integers 1 40) (st.integers 1 10) (st.sampled-from [4 8 64]))]
   test-pieces-do-not-matter [rows codec start count piece]
   "However small the pieces a file is read in, its index leads to the same lines, total and ends."
-  (setv text (.join "\n" rows) data (.encode text codec)
+  (setv text (.join "\n" rows) data (.encode (+ (if (= codec "utf-16-be") "\ufeff" "") text) codec)
         whole (snapshot.scan-bytes data) kept snapshot.piece-size)
   (try
     (setv snapshot.piece-size piece
@@ -179,16 +179,15 @@
     (finally (setv snapshot.piece-size kept)))
   (for [key ["digest" "total" "crlf" "lf" "final_newline"]]
     (assert (= (get seen key) (get whole key))))
-  (setv expected (lfor t (.split text "\n") (.removesuffix t "\r")))
-  (when (= (get seen "encoding") (get whole "encoding"))
-    (setv shown (window.read seen start count 7000))
-    (for [row (get shown "rows")]
-      (setv raw (get (.split text "\n") (- (get row "number") 1))
-            last (= (get row "number") (len (.split text "\n"))))
-      (assert (= (get row "text") (if last raw (.removesuffix raw "\r")))))
-    (assert (= (len (get shown "rows")) (max 0 (min count (- (+ (get seen "total") 1) start)))))))
+  (assert (= (get seen "encoding") (get whole "encoding")))
+  (setv shown (window.read seen start count 7000))
+  (for [row (get shown "rows")]
+    (setv raw (get (.split text "\n") (- (get row "number") 1))
+          last (= (get row "number") (len (.split text "\n"))))
+    (assert (= (get row "text") (if last raw (.removesuffix raw "\r")))))
+  (assert (= (len (get shown "rows")) (max 0 (min count (- (+ (get seen "total") 1) start))))))
 
-(defn test-same-line-in-one-giant-line [place]
+(defn test-one-giant-line [place]
   "A file that is one line of many megabytes is read by column, at its end too."
   (.put place "f" (+ (* b"abcdefghij" 1_000_000) b"END"))
   (setv p (.read place "f" :start-column 10_000_001))
