@@ -124,7 +124,7 @@ class Tty:
         return self.history().split("\n")
 
     def until(self, pattern, timeout=20.0, quiet=0.0, everywhere=False):
-        """Wait until PATTERN is on the screen (EVERYWHERE: or in the scrollback); return the match.
+        """Wait until PATTERN is on the screen (EVERYWHERE: or in the scrollback).
 
         With QUIET, also wait until nothing more arrived for that many seconds."""
         end, since = time.monotonic() + timeout, None
@@ -134,7 +134,7 @@ class Tty:
             hit = re.search(pattern, read(), re.M)
             since = None if not hit else now if fresh or since is None else since
             if hit and now - since >= quiet:
-                return hit
+                return
             if now > end or (self.ended and not hit):
                 raise AssertionError(f"no {pattern!r} on\n{read()}")
 

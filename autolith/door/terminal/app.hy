@@ -72,7 +72,15 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
   "Raw mode is on: keep Ctrl-C the kernel's, show what waits to be shown, and learn the operations."
   (leaving.keep-isig)
   (.paint d.painter)
+  (announce)
   (asyncio.ensure-future (learn d)))
+
+(defn announce []
+  "Tell the launcher, if there is one, that the session stands."
+  (try
+    (import autolith-launcher)
+    (autolith-launcher.ready :session True)
+    (except [ImportError] None)))
 
 (defn begin [d startup]
   "Draw the banner and the conversation so far, and watch the session; return the undo."

@@ -10,7 +10,7 @@ What a person types is a line, or several that make one form; lines pasted toget
   sys
   time
   autolith.base [text threads]
-  autolith.door.terminal [activity cells editor link render scroll signals streams style]
+  autolith.door.terminal [activity app cells editor link render scroll signals streams style]
   autolith.image [evaluate])
 
 (defparameter labels
@@ -44,6 +44,7 @@ What a person types is a line, or several that make one form; lines pasted toget
   "Run the plain terminal for SESSION until it ends; return the exit status."
   (setv p (Lines session) loop (asyncio.get-running-loop))
   (begin p startup)
+  (app.announce)
   (setv unwatch (link.observe session (fn [event] (arrived p event)))
         restore (streams.install (fn [s] (threads.post arrived p {"type" "output" "text" s "id" None})))
         session.on-end (fn [] (threads.post leave p 0)))
