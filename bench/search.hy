@@ -43,7 +43,8 @@ The budget is 1.2 times what `rg` takes with the same options to the same answer
   (setv query (get QUERIES kind)
         [a b] (ratio.best (fn [] (ours root query)) (fn [] (theirs root query)) 9)
         budget (/ (+ (* 1.2 b) 0.015) b))
-  (print f"{(+ "search.content, " kind) :34} {(* 1000 a) :9.2f} ms {(* 1000 b) :9.2f} ms  ratio {(/ a b) :5.2f}  budget {budget :.2f}  {(if (<= (/ a b) budget) "ok" "OVER")}")
+  (print (+ f"{(+ "search.content, " kind) :34} {(* 1000 a) :9.2f} ms {(* 1000 b) :9.2f} ms"
+            f"  ratio {(/ a b) :5.2f}  budget {budget :.2f}  {(if (<= (/ a b) budget) "ok" "OVER")}"))
   (<= (/ a b) budget))
 
 (defn main []

@@ -2,7 +2,6 @@
 
 `run` serves the model and everything else that holds a map of arguments; `direct` is what calling a Tool does."
 
-(eval-when-compile (require autolith.base.macros [restart-case]))
 (import
   time
   autolith.base [conditions threads]
@@ -171,21 +170,51 @@
   failure)
 
 (defn _waited [tool positional named caller]
-  "Run TOOL on the loop and wait; signal a failure here, where it can be retried."
+  "Run TOOL on the loop and wait; signal a failure here, with the ways on still open."
   (while True
     (setv outcome (threads.on-loop (_once tool positional named caller)))
     (when outcome.ok (return outcome))
-    (setv again (restart-case (conditions.signal (_failed outcome))
-                  (retry [] "Make the call again." None)
-                  (use-value [value] "Give a value in place of the result." [value])))
-    (when again (return (get again 0)))))
+    (setv frame (_frame tool outcome))
+    (.enter frame)
+    (try
+      (conditions.signal (_failed outcome))
+      (except [e BaseException] (setv [again value] (_taken frame e)))
+      (finally (.leave frame)))
+    (when (is again None) (return value))
+    (setv named {#** named #** again})))
 
 (defn :async _awaited [tool positional named caller]
-  "Run TOOL here on the loop; signal a failure where it can be retried."
+  "Do as `_waited`, here on the loop."
   (while True
     (setv outcome (await (_once tool positional named caller)))
     (when outcome.ok (return outcome))
-    (setv again (restart-case (await (conditions.asignal (_failed outcome)))
-                  (retry [] "Make the call again." None)
-                  (use-value [value] "Give a value in place of the result." [value])))
-    (when again (return (get again 0)))))
+    (setv frame (_frame tool outcome))
+    (.enter frame)
+    (try
+      (await (conditions.asignal (_failed outcome)))
+      (except [e BaseException] (setv [again value] (_taken frame e)))
+      (finally (.leave frame)))
+    (when (is again None) (return value))
+    (setv named {#** named #** again})))
+
+;; * The ways on from a failed call
+
+(defn _frame [tool outcome]
+  "Return the frame that offers the ways on from OUTCOME of TOOL: its own restarts, each a repeated call, and two for any call."
+  (setv own (dfor [name sentence] (.items outcome.restarts)
+                  :if (in name (get tool.traits "restarts"))
+                  name #(name sentence None)))
+  (conditions.Frame #* (.values {"retry" #("retry" "Make the call again." 0)
+                                 "use-value" #("use-value" "Give a value in place of the result." 1)
+                                 #** own})))
+
+(defn _taken [frame error]
+  "Return what the restart of FRAME that ERROR brings means: #(more arguments, None) to call again, or #(None value).
+Any other ERROR goes on up."
+  (.leave frame)
+  (setv unwind (.own frame error))
+  (cond
+    (is unwind None) (raise error)
+    (is-not (get frame.counts unwind.name) None)
+      (if (= unwind.name "retry") #({} None) #(None (get unwind.args 0)))
+    True #({"restart" unwind.name #** (if unwind.args {"restart_value" (get unwind.args 0)} {})} None)))

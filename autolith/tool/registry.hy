@@ -24,7 +24,7 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
   "Namespace name: the module of ours that defines its tools.")
 (defonce packaged {} "Dotted name: the attributes that the module in `sources` gave the tool.")
 (defonce callers {} "Namespace name: the function that calling the namespace calls.")
-(defonce _loaded (set) "The packaged namespaces that are imported, or being imported.")
+(defonce _loaded (set) "The packaged namespaces whose module is imported.")
 (defonce _lock (threading.RLock) "Held while the tables change.")
 (defonce _offer {} "How a new namespace is made known: {\"function\" f}.")
 
@@ -37,7 +37,8 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
 (defclass Namespace []
   "What `resource` is at the prompt: its tools are attributes. Callable where a command has the same name."
   (defn __init__ [self name]
-    (setv self.__name__ name))
+    (setv self.__name__ name
+          self.__doc__ ""))
 
   (defn __getattr__ [self key]
     "Explain that there is no tool KEY."
@@ -60,8 +61,8 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
     (function #* positional #** named))
 
   (defn __repr__ [self]
-    "Return one line for each tool."
-    (.join "\n" [f"<namespace {self.__name__}>"
+    "Return what it is for, and one line for each tool."
+    (.join "\n" [(.rstrip f"<namespace {self.__name__}> {self.__doc__}")
                  #* (lfor t (members self.__name__) f"  {t.name}: {t.summary}")])))
 
 (defn members [space]
@@ -97,6 +98,17 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
     (offer name (fn [[name name]] (namespace name))))
   None)
 
+(defn document [name doc]
+  "Say of the namespace NAME that it is for DOC, a sentence."
+  (setv (. (_space name) __doc__) doc)
+  None)
+
+(defn describe-namespace [name]
+  "Return what help says of the namespace NAME, {\"name\" \"doc\" \"tools\" [#(signature first-paragraph) ..]}, or None."
+  (setv space (namespace name))
+  (when space
+    {"name" name "doc" space.__doc__ "tools" (lfor t (members name) #((kinds.signature t) t.summary))}))
+
 (defn callable-as [name function]
   "Make calling the namespace NAME call FUNCTION, as when a command bears the same name; None ends that."
   (if (is function None)
@@ -107,14 +119,9 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
 (defn load [space]
   "Import the module that defines the packaged namespace SPACE, unless that has happened."
   (when (and (in space sources) (not-in space _loaded))
-    (with [_lock]
-      (when (not-in space _loaded)
-        (.add _loaded space)
-        (try
-          (importlib.import-module (get sources space))
-          (except [BaseException]
-            (.discard _loaded space)
-            (raise))))))
+    (setv module (importlib.import-module (get sources space)))    ; waits for a thread that imports it already
+    (setv (. (_space space) __doc__) (schema.description module.__doc__))
+    (.add _loaded space))
   None)
 
 (defn load-all []
@@ -128,9 +135,10 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
   "Make or change the tool NAME, as \"resource.read\", from the coroutine FUNCTION and TRAITS; return the Tool."
   (_check-name name)
   (setv space (get (.partition name ".") 0)
-        on-wire (kinds.wire-name name))
+        on-wire (kinds.wire-name name)
+        ours (= function.__module__ (.get sources space)))
+  (when (not ours) (load space))           ; or a later load would replace this definition
   (with [_lock]
-    (load space)
     (setv holder (.get wire on-wire name))
     (when (!= holder name)
       (raise (ValueError (+ f"{name} cannot be defined: {holder} was first, and both are {on-wire} to a provider;"
@@ -138,7 +146,7 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
     (setv tool (.get tools name (kinds.Tool name)))
     (.install tool function traits)
     (_place tool)
-    (when (= function.__module__ (.get sources space))
+    (when ours
       (setv (get packaged name) (dict tool.__dict__))))
   tool)
 

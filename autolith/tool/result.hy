@@ -12,6 +12,8 @@ ways on after a failure; `stored`, the URI of the whole text where `text` is cut
 
 (defparameter text-limit 8000 "How many characters of one result the model is shown.")
 
+(defparameter deepest 60 "How deep the data of a result is told to observers.")
+
 (defclass [(dataclass :repr False)] ToolResult []
   "The outcome of one tool call; prints as its text."
   (setv #^ bool ok True
@@ -61,7 +63,12 @@ as Hy. None is a success with nothing to say."
       (ToolResult :text (get value "text")
                   :data (dfor [k v] (.items value) :if (!= k "text") k v))
     (_blocks? value) (_of-blocks value)
-    True (ToolResult :text (hy.repr value) :data value)))
+    True (ToolResult :text (_shown value) :data value)))
+
+(defn _shown [value]
+  "Return VALUE as the prompt shows it."
+  (import autolith.image [printing])
+  (printing.text-of value))
 
 (defn _blocks? [value]
   "Is VALUE a list of content blocks and nothing else?"
@@ -107,6 +114,18 @@ as Hy. None is a success with nothing to say."
 
 ;; * Projections
 
+(defn plain [value [depth 0]]
+  "Return VALUE as data that can be written: what is no plain data is its text, and so is what lies very deep."
+  (cond
+    (or (is value None) (in (type value) #(bool int float))) value
+    (isinstance value str) (text.repair (str value))
+    (> depth deepest) (text.repair (_shown value))
+    (isinstance value dict)
+      (dfor [k v] (.items value)
+            (text.repair (if (isinstance k str) (str k) (_shown k))) (plain v (+ depth 1)))
+    (isinstance value #(list tuple set frozenset)) (lfor v value (plain v (+ depth 1)))
+    True (text.repair (_shown value))))
+
 (defn blocks [result]
   "Return the content of RESULT as blocks for a model: its text, then images."
   [{"type" "text" "text" result.text} #* result.content])
@@ -118,12 +137,12 @@ as Hy. None is a success with nothing to say."
 (defn record [result call-id]
   "Return RESULT as the conversation record that answers CALL-ID."
   {"kind" "result" "call_id" call-id "tool" result.tool "ok" result.ok "text" result.text
-   "content" result.content "seconds" (round result.seconds 6)})
+   "content" (plain result.content) "seconds" (round result.seconds 6)})
 
 (defn event [result call-id]
   "Return RESULT as the session event `call-result` for CALL-ID."
   {"type" "call-result" "call_id" call-id "tool" result.tool "ok" result.ok "text" result.text
-   "seconds" (round result.seconds 6) "data" result.data})
+   "seconds" (round result.seconds 6) "data" (plain result.data)})
 
 (defn client-update [result call-id]
   "Return RESULT as the update an editor over the Agent Client Protocol expects for CALL-ID."

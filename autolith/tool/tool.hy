@@ -98,8 +98,15 @@ A parameter is as in tool/schema."
 
 (defn full-description [tool]
   "Return the text that tells the model what TOOL does, with what its trait `description` adds."
+  (.strip (.join "\n\n" (filter None [tool.summary (_more tool)]))))
+
+(defn _more [tool]
+  "Return what the trait `description` of TOOL adds; a function that fails adds its failure, and breaks no request."
   (setv more (get tool.traits "description"))
-  (.strip (.join "\n\n" (filter None [tool.summary (if (callable more) (more) more)]))))
+  (try
+    (str (if (callable more) (more) more))
+    (except [e Exception]
+      f"(More about it could not be said: {(. (type e) __name__)} in {(getattr more "__name__" "its description")}.)")))
 
 (defn declaration [tool]
   "Return what a provider is told of TOOL, {\"name\" \"description\" \"parameters\"}."

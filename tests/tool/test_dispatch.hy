@@ -153,6 +153,16 @@
   (handler-bind [conditions.AutolithError (fn [c] (conditions.invoke-restart "use-value" 9))]
     (assert (= (. ((registry.find "demo.stale") 1) data) 9))))
 
+(defn test-code-takes-the-tools-own-restart [tools]
+  "To code a failed call offers the restarts that the tool would take in a repeated call, once, with their values."
+  (declare-stale)
+  (setv tool (registry.find "demo.stale"))
+  (defn taking [name #* values]
+    (handler-bind [result.ToolFailed (fn [c] (conditions.invoke-restart name #* values))]
+      (tool 1)))
+  (assert (= (. (taking "reread") text) "reread"))
+  (assert (= (. (taking "use-value" [5]) data) [5])))
+
 (defn test-cancelling-goes-through [tools]
   "A cancelled call is cancelled; its clean-up runs."
   (setv seen [])

@@ -99,6 +99,12 @@
   (setv demo (tools.namespace "demo"))
   (assert (in "First of all." (repr demo)))
   (assert (in "alpha" (dir demo)))
+  (tools.document "demo" "Shows things.")
+  (assert (in "Shows things." (repr demo)))
+  (assert (= (tools.describe-namespace "demo")
+             {"name" "demo" "doc" "Shows things." "tools" [#("(demo.alpha)" "First of all.")]}))
+  (assert (get (tools.describe-namespace "search") "doc"))
+  (assert (is (tools.describe-namespace "no-such") None))
   (with [e (pytest.raises AttributeError)] demo.alpah)
   (assert (in "alpha" (str e.value)))
   (with [e (pytest.raises TypeError)] (demo))
@@ -128,6 +134,33 @@
   (assert (not-in "aa_hidden" names))
   (deftool aa.first [] "A." 1)
   (assert (= text (json.dumps (tools.declarations)))))
+
+(defn test-descriptions-are-composed [tools]
+  "A trait adds to the description, as text or by a function; one that fails does not break the declarations."
+  (deftool demo.said [] "Say." {:description "More."} 1)
+  (deftool demo.made [] "Make." {:description (fn [] "Made.")} 1)
+  (deftool demo.broken [] "Break." {:description (fn [] (/ 1 0))} 1)
+  (setv said (dfor d (tools.declarations) (get d "name") (get d "description")))
+  (assert (= (get said "demo_said") "Say.\n\nMore."))
+  (assert (= (get said "demo_made") "Make.\n\nMade."))
+  (assert (.startswith (get said "demo_broken") "Break.")))
+
+(defn test-loading-from-several-threads []
+  "Threads that look up the same namespace at once all find its tools, also while another imports the module itself."
+  (setv code "
+import hy, threading
+from autolith.tool import registry
+found = []
+def look(): found.append(registry.find('search_content'))
+def direct():
+    import autolith.tool.search
+threads = [threading.Thread(target=f) for f in [direct] + [look] * 8]
+for t in threads: t.start()
+for t in threads: t.join(20)
+assert len(found) == 8 and all(found), found
+")
+  (subprocess.run [PYTHON "-c" code] :check True :timeout 60)
+  None)
 
 (defn test-names-fit-every-provider []
   "Each packaged tool's wire name, and each property's, is of the letters and length that all providers take."

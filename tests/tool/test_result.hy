@@ -67,6 +67,33 @@
   (assert (= (get views 2 "data") {"n" 1}))
   (assert (= (get views 3 "status") "failed")))
 
+(defclass Rude []
+  "Cannot be printed."
+  (defn __repr__ [self] (/ 1 0)))
+
+(setv ODD [(object) {1 2} #{1} #(1 [2 {"a" (object)}]) (Rude) [(Rude)] "\ud800" {"\ud800" b"x"} (range 3) 1j])
+
+(defn [(pytest.mark.parametrize "value" ODD)]
+  test-any-data-can-be-told [tools value]
+  "Whatever data a tool gives, code gets it as it is, and records and events can be written."
+  (import autolith.base [forms])
+  (deftool demo.odd [] "Odd." (result.ToolResult :text "t" :data value))
+  (deftool demo.bare [] "Bare." value)
+  (setv r (call "demo.odd"))
+  (assert (is r.data value))
+  (assert (. (call "demo.bare") ok))
+  (for [view [(result.event r "c") (result.record r "c") (result.event (call "demo.bare") "c")]]
+    (forms.read-one (forms.write view))))
+
+(defn test-deep-and-circular-data [tools]
+  "Data that is very deep, or holds itself, is told to a depth."
+  (import autolith.base [forms])
+  (setv deep [] at deep)
+  (for [_ (range 150)] (.append at []) (setv at (get at 0)))
+  (setv circular [1]) (.append circular circular)
+  (for [value [deep circular]]
+    (forms.write (result.event (result.ToolResult :data value) "c"))))
+
 (defn test-terminal-lines-are-bounded []
   "The terminal gets at most so many lines, and the last says how many there are more."
   (setv r (result.ToolResult :text (.join "\n" (map str (range 100)))) lines (result.terminal-lines r 10))
