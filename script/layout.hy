@@ -18,7 +18,7 @@ says why the rules are as they are."
 
 (setv ROOT (. (Path __file__) (resolve) parent parent)
       WIDTH 120
-      PROSE-WIDTH 150                                    ; where it is a string that runs over
+      PROSE-WIDTH 150                                    ; where it is a string or a remark that runs over, and in tests
       FUNCTION-LINES 60
       FILE-LINES 450
       DEFINERS #{"defn" "defclass" "defmacro"}
@@ -47,13 +47,16 @@ says why the rules are as they are."
       (yield #(number f"{(len line)} columns, at most {WIDTH}")))))
 
 (defn prose? [source number]
-  "Tell whether it is a string that makes line NUMBER of SOURCE run over the width."
-  (any (gfor form (everything source)
-             :if (isinstance form #(String FString))
-             (or (< form.start-line number form.end-line)
-                 (and (= number form.start-line form.end-line) (< form.start-column WIDTH form.end-column))
-                 (and (= number form.start-line) (< number form.end-line) (< form.start-column WIDTH))
-                 (and (= number form.end-line) (> number form.start-line) (> form.end-column WIDTH))))))
+  "Tell whether it is a string or a remark that makes line NUMBER of SOURCE run over the width, or a test does."
+  (or
+    (= (get source.parts 0) "tests")
+    (.startswith (.lstrip (get source.lines (- number 1))) ";")
+    (any (gfor form (everything source)
+               :if (isinstance form #(String FString))
+               (or (< form.start-line number form.end-line)
+                   (and (= number form.start-line form.end-line) (< form.start-column WIDTH form.end-column))
+                   (and (= number form.start-line) (< number form.end-line) (< form.start-column WIDTH))
+                   (and (= number form.end-line) (> number form.start-line) (> form.end-column WIDTH)))))))
 
 (defn forbidden [source]
   "Complain of words that must not be left in the tree."

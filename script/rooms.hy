@@ -24,9 +24,9 @@ An edge is #(line module fault) of an import of ours: FAULT is a sentence, or No
       (isinstance node ast.ImportFrom)
       (for [alias node.names] (yield #(node.lineno (+ (* "." node.level) (or node.module "")) alias.name))))))
 
-(defn hy-imports [source]
-  "Yield #(line module name) for each import in the Hy file SOURCE, as `python-imports` does."
-  (for [form (everything source) :if (= (head form) "import")]
+(defn hy-imports [forms]
+  "Yield #(line module name) for each import among FORMS, as `python-imports` does."
+  (for [form forms :if (= (head form) "import")]
     (setv parts (list (cut form 1 None))  i 0)
     (while (< i (len parts))
       (setv module (dotted (get parts i))
@@ -65,11 +65,15 @@ An edge is #(line module fault) of an import of ours: FAULT is a sentence, or No
   "Tell whether MODULE is part of the tree."
   (or (= module "autolith") (.startswith module "autolith.")))
 
-(defn edges [source modules]
-  "Yield #(line module fault) for each import of ours in SOURCE; MODULES are the names of all our modules."
-  (for [[line module name] (if source.hy
-                             (+ (list (hy-imports source)) (list (inline-imports source)))
-                             (list (python-imports source)))]
+(defn every-import [source]
+  "Return #(line module name) for each import in SOURCE, also inside functions and what macros expand to."
+  (if source.hy
+    [#* (hy-imports (everything source)) #* (inline-imports source)]
+    (list (python-imports source))))
+
+(defn edges [found modules]
+  "Yield #(line module fault) for each of the imports FOUND that is ours; MODULES are the names of all our modules."
+  (for [[line module name] found]
     (setv whole (if name f"{module}.{name}" module))
     (cond
       (.startswith module ".") (yield #(line None "relative import; spell the module out"))
@@ -102,7 +106,7 @@ An edge is #(line module fault) of an import of ours: FAULT is a sentence, or No
   (when (is (module-name source) None)
     (return))
   (setv room (room-of (module-name source)))
-  (for [[line module fault] (edges source modules)]
+  (for [[line module fault] (edges (every-import source) modules)]
     (cond
       fault (yield #(line fault))
       (and room (!= room "door") (!= module "autolith") (upward? room (room-of module)))
@@ -112,11 +116,11 @@ An edge is #(line module fault) of an import of ours: FAULT is a sentence, or No
     (yield #(1 f"{room} may not know the launcher"))))
 
 (defn cycles [sources modules]
-  "Yield #(path line words) for each import that closes a circle of modules."
+  "Yield #(path line words) for each circle of modules that import each other while they load."
   (setv graph {}  where {})
   (for [source sources :if (module-name source)]
     (setv name (module-name source)
-          (get graph name) (sorted (sfor [_ module fault] (edges source modules)
+          (get graph name) (sorted (sfor [_ module fault] (edges (hy-imports source.forms) modules)
                                          :if (and module (not fault) (!= module name))
                                          module))
           (get where name) source.path))

@@ -112,7 +112,9 @@
   (setv ring (lfor [a b] [#("one" "two") #("two" "three") #("three" "one")]
                    (sources.Source f"autolith/agent/{a}.hy" f"\"M.\"\n\n(import autolith.agent [{b}])\n")))
   (assert (any (gfor [_ _ words] (layout.check ring) (in "circle" words))))
-  (assert (not (any (gfor [_ _ words] (layout.check (cut ring 2)) (in "circle" words))))))
+  (assert (not (any (gfor [_ _ words] (layout.check (cut ring 2)) (in "circle" words)))))
+  (setv late (sources.Source "autolith/agent/three.hy" "\"M.\"\n\n(defn f []\n  \"D.\"\n  (import autolith.agent [one])\n  one)\n"))
+  (assert (not (any (gfor [_ _ words] (layout.check [#* (cut ring 2) late]) (in "circle" words))))))
 
 (defn test-a-test-needs-its-sentence []
   "A test without a docstring is reported, its helpers are not."
