@@ -249,11 +249,20 @@ sentences \"added\" \"removed\" \"diff\" rows \"visible\" \"elided\" \"lines\" \
         last (+ (max (gfor [_ _ _ d] blocks d) :default 1) 3)
         kept (get seen "data"))
   (setv (get seen "data") (get draft "after")
-        shown (window.read seen first (min most-shown (+ 1 (- last first))) room)
+        shown (_fitting seen first (+ first 2) last room)
         entry (.note context.observations (get draft "key") :uri (get draft "uri") :kind "file"
                      :digest (get seen "digest") :total (get seen "total") :data kept))
   (page.observe context entry shown)
   (page.build entry shown :header (page.encoding-header {#** seen "encoding" (get draft "encoding")}) :empty "(the file is empty)"))
+
+(defn _fitting [seen first changed last room]
+  "Return the window of the snapshot SEEN from FIRST to LAST in ROOM characters; begin later, but not after CHANGED,
+where a line before it is so long that nothing else would be shown."
+  (while True
+    (setv shown (window.read seen first (min most-shown (+ 1 (- last first))) room))
+    (when (or (not (get shown "cut")) (>= first changed) (>= first (get seen "total")))
+      (return shown))
+    (+= first 1)))
 
 (defn _remarks [draft]
   "Return sentences about DRAFT that its reader should know."

@@ -16,8 +16,7 @@
 
 (defn :async read [context identifier asked]
   "Return the page of the stored output IDENTIFIER that the window ASKED for shows."
-  (import asyncio)
-  (await (asyncio.to-thread read-now context identifier asked)))
+  (await (snapshot.in-thread read-now context identifier asked)))
 
 (defn read-now [context identifier asked]
   "Do what `read` does, on this thread."

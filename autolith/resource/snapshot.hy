@@ -14,6 +14,7 @@ A snapshot is {\"path\" \"size\" \"digest\" \"encoding\" (see lines; None: no te
   threading
   time
   collections [OrderedDict]
+  contextvars [ContextVar]
   autolith.resource [lines])
 
 (defparameter piece-size (* 1024 1024) "How many bytes of a file are read at a time, and how far apart the index points lie.")
@@ -22,10 +23,22 @@ A snapshot is {\"path\" \"size\" \"digest\" \"encoding\" (see lines; None: no te
 (defparameter attempts 3 "How often a file that changes while it is read is read again.")
 
 (defonce _scans (OrderedDict) "Snapshots of large files by path, newest last, so that another window costs no scan.")
+(defonce _stop (ContextVar "stop" :default None) "The event by which the reading that runs here is told to stop, or None.")
 (defonce _scans-lock (threading.Lock) "Guards the scans.")
 
 (defclass Unreadable [Exception]
   "A file cannot be read; the first argument is the reason, for people.")
+
+(defn :async in-thread [f #* arguments]
+  "Call F with ARGUMENTS in a worker thread and return its value; when the caller is cancelled, its reading stops soon."
+  (import asyncio)
+  (setv stop (threading.Event) token (.set _stop stop))
+  (try
+    (await (asyncio.to-thread f #* arguments))
+    (except [asyncio.CancelledError]
+      (.set stop)
+      (raise))
+    (finally (.reset _stop token))))
 
 ;; * Opening
 
@@ -67,8 +80,9 @@ A snapshot is {\"path\" \"size\" \"digest\" \"encoding\" (see lines; None: no te
 
 (defn _read-up-to [f size]
   "Return at most SIZE bytes from the raw file F, fewer only at its end."
-  (setv out (io.BytesIO))
+  (setv out (io.BytesIO) stop (.get _stop))
   (while (< (.tell out) size)
+    (when (and stop (.is-set stop)) (raise (Unreadable "reading it was cancelled")))
     (setv piece (.read f (min piece-size (- size (.tell out)))))
     (when (is piece None) (raise (OSError errno.EAGAIN "it has nothing to read now")))
     (when (not piece) (break))

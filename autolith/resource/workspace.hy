@@ -19,8 +19,7 @@ Results are pages of the protocol. Work on files happens in worker threads. Edit
 
 (defn :async read [context identifier asked]
   "Return the page of the file or directory IDENTIFIER that the window ASKED for shows."
-  (import asyncio)
-  (await (asyncio.to-thread read-now context identifier asked)))
+  (await (snapshot.in-thread read-now context identifier asked)))
 
 (defn read-now [context identifier asked]
   "Do what `read` does, on this thread."

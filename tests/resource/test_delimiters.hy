@@ -53,8 +53,10 @@
   (assert (is (delimiters.check text dialect) None)))
 
 (defn [(pytest.mark.parametrize "dialect,text,line"
-         [#("hy" "(a\n(b)\n" 1) #("hy" "(a [b)\n" 1) #("hy" "a)\n" 1) #("hy" "(a)\n\n(b \"x)\n" 3) #("hy" "(defn f []\n  (g)\n\n(defn h [])\n" 2)
-          #("hy" "f\"{(a}\"" 1) #("hy" "f\"{a" 1) #("hy" "#[x[ abc" 1) #("lisp" "(a)\n#| b" 2) #("clojure" "{:a [1}\n" 1) #("hy" "(a\n  {b\n  )\n" 3)])]
+         [#("hy" "(a\n(b)\n" 1) #("hy" "(a [b)\n" 1) #("hy" "a)\n" 1) #("hy" "(a)\n\n(b \"x)\n" 3)
+          #("hy" "(defn f []\n  (g)\n\n(defn h [])\n" 2)
+          #("hy" "f\"{(a}\"" 1) #("hy" "f\"{a" 1) #("hy" "#[x[ abc" 1)
+          #("lisp" "(a)\n#| b" 2) #("clojure" "{:a [1}\n" 1) #("hy" "(a\n  {b\n  )\n" 3)])]
   test-unbalanced [dialect text line]
   "The line where the mistake likely is, is named."
   (setv problem (delimiters.check text dialect))

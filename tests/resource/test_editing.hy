@@ -83,7 +83,8 @@
   (assert (in "U+D800" e.message)))
 
 (defn [(with-settings :max-examples 150 :deadline None :suppress-health-check [HealthCheck.function-scoped-fixture])
-       (given (st.lists (st.one-of (st.binary :max-size 6) (st.sampled-from [b"\xef\xbb\xbf" b"\xff\xfe" b"\xe9t\xe9\r" b"a\0"])) :min-size 1 :max-size 8)
+       (given (st.lists (st.one-of (st.binary :max-size 6) (st.sampled-from [b"\xef\xbb\xbf" b"\xff\xfe" b"\xe9t\xe9\r" b"a\0"]))
+                        :min-size 1 :max-size 8)
               (st.integers 0 7) (st.sampled-from ["" "x" "x\ny" "caf"]))]
   test-any-bytes [place pieces at content]
   "Whatever bytes a text consists of, those outside the replaced line come out as they were."
@@ -306,6 +307,13 @@
   (.edit place ["f" (get c "revision") (replaced 50 50 "z")])
   (assert (= (get (.split (.decode (.data place "f")) "\n") 49) "z"))
   (assert (= (names-of (refused place ["f" (get c "revision") (replaced 1 1 "unseen")])) ["reread"])))
+
+(defn test-outcome-beside-a-giant-line [place]
+  "A giant line before the edit does not keep the edited line out of sight."
+  (.put place "f" (+ (* b"x" 100_000) b"\nshort\nnext\n"))
+  (setv revision (get (.read place "f" :start-line 2) "revision")
+        out (.edit place ["f" revision (replaced 2 2 "SHORT")]))
+  (assert (= (texts (get out "changes" 0)) ["SHORT" "next"])))
 
 (defn test-outcome-is-bounded [place]
   "The text of a large edit stays within what a model is shown."

@@ -1,6 +1,7 @@
 "Windows of files of every kind and size, directories, and what is not there."
 
 (import
+  asyncio
   os
   shutil
   socket
@@ -112,7 +113,8 @@
   "Only a newline ends a line, whatever else Python would split at."
   (.put place "f" (.encode f"line0\n{mark}line1\nline2\n"))
   (assert (= (texts (.read place "f")) ["line0" (+ mark "line1") "line2"]))
-  (setv out (subprocess.run [(shutil.which "rg" :path (+ sys.prefix "/bin:" os.defpath)) "-n" "line2" "f"] :cwd place.folder :capture-output True :text True))
+  (setv rg (shutil.which "rg" :path (+ sys.prefix "/bin:" os.defpath))
+        out (subprocess.run [rg "-n" "line2" "f"] :cwd place.folder :capture-output True :text True))
   (assert (.startswith out.stdout "3:")))
 
 (defn test-binary-is-refused [place]
@@ -193,6 +195,17 @@
   (setv p (.read place "f" :start-column 10_000_001))
   (assert (= (texts p) ["END"]))
   (assert (= (get p "lines" 0 "length") 10_000_003)))
+
+(defn test-cancelled-reading-stops [place]
+  "When the reader of a huge file is cancelled, its thread stops reading soon."
+  (with [f (open (.path place "huge") "wb")] (.truncate f 1_000_000_000_000))
+  (defn :async attempt []
+    (setv task (asyncio.ensure-future (protocol.read place.context "workspace:huge")))
+    (await (asyncio.sleep 0.05))
+    (.cancel task)
+    (with [(pytest.raises asyncio.CancelledError)] (await task))
+    (await (asyncio.wait-for (.shutdown-default-executor (asyncio.get-running-loop)) 10)))
+  (assert (is (asyncio.run (attempt)) None)))
 
 (defn test-changed-large-file [place]
   "A remembered scan of a large file is not used once the file changed, even with its old size and time."
