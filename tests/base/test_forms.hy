@@ -99,6 +99,12 @@
     (setv found (outcome text long))
     (assert (= found usual))))
 
+(defn [(pytest.mark.parametrize "text" ["; a \"b\" [\n1" "1 ; it \"is\" so\n\"x\"" "[\"a;b\" 1] ; \"c"
+                                        "b\"x\" \"y\"" "f\"x\"" "x\"y\"" "\"a\"\"b\""])]
+  test-what-stands-before-a-long-string [text]
+  "Quotes in comments and after prefixes mean what they mean in short texts."
+  (assert (= (outcome text 0) (outcome text 10_000))))
+
 (defn [(given VALUES) (settings :max-examples 100 :deadline None)] test-values-read-on-the-way [value]
   "Every written value reads back when its strings are read on the way."
   (assert (same? (get (outcome (forms.write value) 1) 0) value)))

@@ -26,6 +26,11 @@
   (for [letters (re.findall "[A-Za-z0-9;=]{2,}" hostile)]
     (assert (in letters shown))))
 
+(defn test-what-turns-the-writing-is-shown []
+  "Every character that turns the direction of writing, or ends a line unseen, is shown as its number."
+  (for [c "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"]
+    (assert (= (text.visible (+ "a" c "b")) (.format "a<U+{:04X}>b" (ord c))))))
+
 (defn test-plain-text-stays []
   "Tabs, newlines, emoji with joiners and all scripts stay as they are; CRLF becomes a newline."
   (setv s "a\tb\nc 👨‍👩‍👧 ❤️ 中文 é e\u0301")
