@@ -67,7 +67,7 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
           (for [result (decoder.feed event.event event.data)]
             (yield result))
           (when decoder.ended
-            (await (drain response))
+            (await (drain source))
             (return)))
         (except [e [httpx.RemoteProtocolError httpx.ReadError]]
           (when (not (getattr decoder "satisfied" False))
@@ -229,10 +229,10 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
     (finally
       (await (.aclose source)))))
 
-(defn :async drain [response]
-  "Read the rest of RESPONSE, as long as that takes no time, so that its connection can be used again."
+(defn :async drain [source]
+  "Read what SOURCE still gives, as long as that takes no time, so that its connection can be used again."
   (import asyncio httpx)
   (try
     (with [:async _ (asyncio.timeout drain-seconds)]
-      (for [:async _ response.stream] None))
-    (except [[httpx.HTTPError httpx.StreamError TimeoutError]] None)))
+      (for [:async _ source] None))
+    (except [[httpx.HTTPError errors.ProviderError TimeoutError]] None)))
