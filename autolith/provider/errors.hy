@@ -93,7 +93,7 @@ inside a stream (`from-event`)."
 ;; * When to try again
 
 (setv _UNITS {"ms" 0.001 "s" 1 "m" 60 "h" 3600}
-      _AGAIN (re.compile r"(?:try again|retry) (?:in|after) ((?:[\d.]+ ?(?:ms|milliseconds?|s|seconds?|m|minutes?|h|hours?)\b ?)+)" re.IGNORECASE))
+      _AGAIN (re.compile r"(?:try again|retry) (?:in|after) ((?:[\d.]+ ?(?:ms|milliseconds?|s|seconds?|m|minutes?|h|hours?)(?![a-z]) ?)+)" re.IGNORECASE))
 
 (defn retry-after [headers text]
   "Return how many seconds HEADERS, or else TEXT, ask to wait, or None."
