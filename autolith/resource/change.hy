@@ -179,16 +179,19 @@ sentences \"added\" \"removed\" \"diff\" rows \"visible\" \"elided\" \"lines\" \
 
 (defn _what-changed [old new]
   "Return what is different between the bytes OLD, None if they are not kept, and NEW, for people."
-  (setv encoding (lines.encoding-of new))
-  (when (or (is old None) (is encoding None))
-    (return (+ " " (if encoding "What it was before is not kept any more." "It is no text now."))))
-  (try
-    (setv a (lines.split (lines.decode old encoding)) b (lines.split (lines.decode new encoding)))
-    (except [UnicodeDecodeError] (return f" It reads as {(get encoding "name")} now.")))
-  (setv blocks (diff.blocks a b))
+  (setv now (lines.encoding-of new) before (when (is-not old None) (lines.encoding-of old)))
+  (cond
+    (is now None) " It is no text now."
+    (is before None) " What it was before is not kept any more."
+    True (+ (if (= now before) "" f" It was {(get before "name")} and is {(get now "name")} now.")
+            (_different-lines (lines.split (lines.decode old before)) (lines.split (lines.decode new now))))))
+
+(defn _different-lines [old new]
+  "Return the difference between the lines OLD and NEW for people, nothing if there is none."
+  (setv blocks (diff.blocks old new))
   (if blocks
-    (+ " What changed (old and new line numbers):\n" (diff.text (diff.rows blocks a b :context 1) 2000))
-    " Only its encoding or byte-order mark changed."))
+    (+ " What changed (old and new line numbers):\n" (diff.text (diff.rows blocks old new :context 1) 2000))
+    ""))
 
 (defn _planned [target base operations]
   "Return the draft for TARGET that OPERATIONS make of the bytes BASE."
