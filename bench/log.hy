@@ -4,7 +4,7 @@
 (.insert sys.path 0 (os.path.dirname (os.path.dirname (os.path.abspath __file__))))
 (import
   autolith.base [disk log]
-  bench [ratio forms :as records])
+  bench [ratio  forms :as records])
 
 (defn plain-append [path record sync]
   "Return a thunk that appends RECORD 200 times to the file PATH as a line of JSON, syncing each with SYNC."

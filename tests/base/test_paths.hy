@@ -57,3 +57,11 @@
   (monkeypatch.setenv "HOME" "/home/me")
   (assert (= (lfor p ["/home/me" "/home/me/src" "/home/meadow" "/x"] (paths.short p)) ["~" "~/src"
                                                                                        "/home/meadow" "/x"])))
+
+(defn test-without-a-home-folder [monkeypatch]
+  "Without a home folder, roots that need one fail and say what to set; roots with variables do not need it."
+  (monkeypatch.setattr os.path "expanduser" (fn [path] path))
+  (assert (paths.config))
+  (monkeypatch.delenv "XDG_CONFIG_HOME")
+  (with [e (pytest.raises disk.StorageError)] (paths.config))
+  (assert (in "HOME" (str e.value))))

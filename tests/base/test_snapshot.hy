@@ -132,3 +132,19 @@ for i in range(20):
     (with [(pytest.raises disk.Busy)] (snapshot.write path 1)))
   (snapshot.write path 1)
   (assert (= (snapshot.read path) 1)))
+
+(defn test-a-file-that-may-not-be-read [path monkeypatch]
+  "A file that cannot be opened gives the default and a sentence, as a damaged one does."
+  (os.mkdir path)
+  (setv faults [])
+  (assert (= (snapshot.read path 1 :faults faults) 1))
+  (assert (in path (get faults 0))))
+
+(defn test-without-hard-links [path monkeypatch]
+  "Where the file system has no hard links, a damaged file is kept all the same."
+  (put path "{")
+  (defn refuse [source target] (raise (OSError 1 "not permitted")))
+  (monkeypatch.setattr os "link" refuse)
+  (snapshot.write path {"a" 1})
+  (assert (= (content (+ path ".damaged")) "{"))
+  (assert (= (snapshot.read path) {"a" 1})))
