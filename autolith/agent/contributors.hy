@@ -30,7 +30,8 @@ Each is a function of the request map of agent/context, found by its name in `bu
   (setv lines []
         room operations-evidence)
   (for [operation operations]
-    (setv line (json.dumps (dfor k ["operation" "source" "status" "result" "time"]
+    (setv line (json.dumps (dfor k ["operation" "source" "status" "printed" "result" "time"]
+                                 :if (or (!= k "printed") (.get operation k))
                                  k (_short (.get operation k)))
                            :ensure-ascii False))
     (when (> (len line) room)

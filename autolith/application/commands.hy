@@ -17,6 +17,7 @@ aliases (names)."
       SLASH ["none" "first" "remainder"])
 
 (defonce commands {} "Name -> Command.")
+(defonce packaged {} "Name -> the attributes that a module in `sources` gave the command.")
 (defonce sources ["autolith.application.builtin"] "The modules that define the packaged commands, imported when one is looked for.")
 
 (defclass WrongArguments [conditions.AutolithError]
@@ -72,6 +73,8 @@ aliases (names)."
   (setv command (or (.get commands name) (Command name)))
   (.install command function traits)
   (setv (get commands name) command)
+  (when (in function.__module__ sources)
+    (setv (get packaged name) (dict command.__dict__)))
   command)
 
 (defn load []
@@ -96,13 +99,20 @@ aliases (names)."
   (dfor [name c] (.items commands) name #(c (dict c.__dict__))))
 
 (defn restore [saved]
-  "Make the table of commands what it was when SAVED was taken."
+  "Make the table of commands what it was when SAVED was taken; packaged ones loaded since return to what they were."
+  (setv before (dict commands))
   (.clear commands)
-  (for [[name [c attributes]] (.items saved)]
-    (.clear c.__dict__)
-    (.update c.__dict__ attributes)
-    (setv (get commands name) c))
+  (for [[name attributes] (.items packaged)]
+    (_reset name (get before name) attributes))
+  (for [[name [command attributes]] (.items saved)]
+    (_reset name command attributes))
   None)
+
+(defn _reset [name command attributes]
+  "Enter COMMAND as NAME, with ATTRIBUTES."
+  (.clear command.__dict__)
+  (.update command.__dict__ attributes)
+  (setv (get commands name) command))
 
 ;; * The slash spelling
 

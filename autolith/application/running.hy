@@ -150,12 +150,11 @@ returns; an evaluation's is what `evaluate.run` returns."
   "Record that the user did SOURCE, a form or command, with OUTCOME; the model sees it as evidence."
   (setv condition (.get outcome "condition")
         result (if condition (get condition "message") (.join "\n" (get outcome "values"))))
-  (when (.get outcome "printed")
-    (setv result (+ (get outcome "printed") result)))
   (try
     (session.record s {"kind" "user-operation" "operation" operation
                        "source" (text.bounded source RECORD-LIMIT)
                        "status" (get outcome "status")
+                       "printed" (text.bounded (.get outcome "printed" "") RECORD-LIMIT)
                        "result" (text.bounded result RECORD-LIMIT)})
     (except [e [OSError conditions.AutolithError]]
       (session.notice s f"it ran, but could not be recorded: {e}" "error")))

@@ -62,6 +62,8 @@
   "The events of RECORD, a form or command of the user's."
   (setv source (.get record "source" "") status (.get record "status") result (.get record "result" ""))
   [(_event record "input-accepted" :id None :text source :kind (.get record "operation" "form") :images [])
+   #* (if (.get record "printed") [(_event record "output" :text (get record "printed") :id None)] [])
+   #* (if (and (= status "ok") result) [(_event record "value" :text result :id None)] [])
    (_event record "evaluation" :id None :source source :operation (.get record "operation" "form") :status status
            :values (if (and (= status "ok") result) [result] [])
            :condition (when (!= status "ok") {"message" result "traceback" "" "restarts" [] "type" ""})

@@ -22,7 +22,11 @@
   "Run STEPS, a coroutine function of S, on the loop, with this thread serving forms; return its value."
   (defn :async run []
     (when (is s.conversation None) (session.begin s))
-    (await (asyncio.wait-for (steps s) 30)))
+    (try
+      (await (asyncio.wait-for (steps s) 30))
+      (finally
+        (for [question (list (.values s.questions))] (.cancel (get question "answer")))
+        (inputs.cancel s True))))
   (threads.on-loop (run)))
 
 (defn events [s #* kinds]
