@@ -160,12 +160,13 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
 
 (defn :async learn [d]
   "Learn what can be typed, in a thread, so that no key waits for it."
-  (import autolith.door.terminal [link])
+  (import autolith.door.terminal [link screen])
   (when d.stale
     (setv d.stale False)
     (try
       (setv d.operations (await (asyncio.to-thread link.names)))
       (except [e Exception] (.tell d f"the names for completion could not be listed: {e}")))
+    (when (and (screen.opens-itself? d) (is d.draft.complete-state None)) (.start-completion d.draft))
     (.refresh d)))
 
 (defn finish [d output]

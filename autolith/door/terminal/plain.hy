@@ -19,6 +19,8 @@ What a person types is a line, or several that make one form; lines pasted toget
   "What stands for each mark.")
 (defparameter progress-at [10 30 60] "Seconds after which a running turn is told of; then each minute.")
 
+(defparameter burst-pause 0.05 "Seconds between two lines, below which they were pasted together.")
+
 (setv WIDTH 100000)
 
 (defclass Lines []
@@ -34,9 +36,12 @@ What a person types is a line, or several that make one form; lines pasted toget
           self.own None
           self.wants None
           self.armed 0
+          self.asked False
           self.told 0
           self.decoder ((codecs.getincrementaldecoder "utf-8") "replace")
           self.rest ""
+          self.fresh []
+          self.timer None
           self.ended (asyncio.Event)
           self.status 0)))
 
@@ -102,8 +107,14 @@ What a person types is a line, or several that make one form; lines pasted toget
     (+ (get labels name) (.replace (.replace (cut line (len (style.mark name)) None) " ∙ " " - ") "⋯" "..."))
     (.rstrip (.removeprefix line "  "))))
 
+(defn ask-when-idle [p]
+  "Show that a line is awaited, once what runs now has really ended."
+  (.call-later (asyncio.get-running-loop) 0.02
+    (fn [] (when (not (or p.asked (link.busy p.session) (link.queue p.session))) (ask p)))))
+
 (defn ask [p]
   "Show that a line is awaited."
+  (setv p.asked True)
   (.write sys.__stdout__ (cond
                            p.wants "value: "
                            p.own "choice: "
@@ -129,13 +140,14 @@ What a person types is a line, or several that make one form; lines pasted toget
     _ None)
   (when (not-in kind ["question" "evaluation-started"]) (.take p.scroll event))
   (flush p)
-  (when (in kind ["turn-done" "evaluation" "question"])
-    (when (= kind "evaluation") (setv p.own None p.wants None))
-    (when (or (= kind "question") (not (link.busy p.session)) (not (get p.activity "phase"))) (ask p))))
+  (when (= kind "evaluation") (setv p.own None p.wants None))
+  (cond
+    (= kind "question") (ask p)
+    (in kind ["turn-done" "evaluation"]) (ask-when-idle p)))
 
 (defn question [p event]
   "Print the question EVENT whole, with its choices numbered."
-  (write [(+ (if (get event "own") "error: " "question: ") (cells.clean (get event "text")))
+  (write [(+ (if (render.trouble? event) "error: " "question: ") (cells.clean (get event "text")))
           #* (lfor [i c] (enumerate (get event "choices") 1)
                    (cells.clean-line (.format "  {} {}: {}" i (get c "name") (or (.get c "doc") ""))))
           (if (and (get event "own") (get event "choices"))
@@ -172,6 +184,13 @@ What a person types is a line, or several that make one form; lines pasted toget
     (.remove-reader loop 0)
     (return (leave p 0)))
   (setv [#* lines p.rest] (.split (.replace (+ p.rest (.decode p.decoder data)) "\r\n" "\n") "\n"))
+  (.extend p.fresh lines)
+  (when p.timer (.cancel p.timer))
+  (setv p.timer (.call-later loop burst-pause (fn [] (take-fresh p)))))
+
+(defn take-fresh [p]
+  "Take the lines that came together."
+  (setv lines p.fresh p.fresh [] p.timer None p.asked False)
   (take-lines p lines))
 
 (defn take-lines [p lines]
@@ -198,7 +217,7 @@ What a person types is a line, or several that make one form; lines pasted toget
 
 (defn send [p source]
   "Give SOURCE to where it belongs: a value, a choice, or the session."
-  (setv p.buffer [])
+  (setv p.buffer [] p.armed 0)
   (cond
     p.wants (send-value p source)
     (and p.own (.isdecimal (.strip source))) (choose p (int (.strip source)))
@@ -224,11 +243,12 @@ What a person types is a line, or several that make one form; lines pasted toget
 
 (defn interrupt [p]
   "Stop what runs; on nothing, the second time leave."
-  (setv now (time.monotonic) again (< (- now p.armed) 2.5) p.armed now)
+  (setv now (time.monotonic) again (< (- now p.armed) 2.5) p.armed now p.asked False)
+  (write [""])
   (cond
     (link.interruptible) None
     again (leave p 130)
     (link.busy p.session) (link.cancel p.session True)
     True (do (setv p.buffer [])
-             (write ["" "note: Ctrl-C again leaves"])
+             (write ["note: Ctrl-C again leaves"])
              (ask p))))

@@ -295,8 +295,13 @@ line, and a plain drawing takes its place."
 
 (defn show-question [event screen]
   "Return what is asked; the choices are drawn under the prompt."
-  (marked (if (.get event "own") "error" "question") (if (.get event "own") "class:bad" "class:ask")
+  (setv trouble (trouble? event))
+  (marked (if trouble "error" "question") (if trouble "class:bad" "class:ask")
           (cells.clean (get event "text")) (get screen "width")))
+
+(defn trouble? [event]
+  "Is the question EVENT about a form of the user's that failed?"
+  (and (.get event "own") (any (gfor c (get event "choices") (= (get c "name") "abort")))))
 
 (defn show-answered [event screen]
   "Return the choice that was made."

@@ -12,6 +12,7 @@ Top down: what is still open of the answer, the draft, and under the caret what 
   prompt_toolkit.layout [ConditionalContainer HSplit Layout VerticalAlign Window]
   prompt_toolkit.layout.controls [BufferControl FormattedTextControl]
   prompt_toolkit.layout.dimension [Dimension]
+  prompt_toolkit.layout.processors [TabsProcessor]
   prompt_toolkit.lexers [Lexer]
   prompt_toolkit.output [ColorDepth]
   prompt_toolkit.output.vt100 [Vt100-Output]
@@ -124,7 +125,7 @@ Top down: what is still open of the answer, the draft, and under the caret what 
                (if (or line wrap)
                  [(view.blank (.columns desk))]
                  [(view.lead desk)])))
-  (Window (BufferControl desk.draft :lexer (Colours desk) :input-processors [])
+  (Window (BufferControl desk.draft :lexer (Colours desk) :input-processors [(TabsProcessor :char1 " " :char2 " ")])
           :get-line-prefix lead :wrap-lines True :dont-extend-height True
           :height (fn [] (Dimension :min 1 :max (view.draft-height desk)))))
 
