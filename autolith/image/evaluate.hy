@@ -221,7 +221,11 @@ the submission. KIND names the pseudo file."
   (cond
     (isinstance error Aborted) (_plain "abort" "given up")
     (= status "aborted") (_plain "KeyboardInterrupt" "interrupted")
-    True (_explained error)))
+    True (try
+           (_explained error)
+           (except [e Exception]              ; an error that breaks its own description
+             (_plain (tracebacks.type-name error)
+                     f"{(printing.safe-str error)} (it could not be described: {(printing.safe-str e)})")))))
 
 (defn _plain [kind message]
   "Describe an end of KIND that needs no more than its MESSAGE."

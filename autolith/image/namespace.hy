@@ -30,9 +30,12 @@ a form first uses one."
     "list-n" "loop" "meth" "ncut" "of" "pun" "seq" "setv+" "smacrolet" "some->" "sqlexec" "unless")
   "hyrule's macros by name, so that hyrule is imported only for one of them.")
 
-(setv OWN {"advise" "advice" "unadvise" "advice" "advice" "advice"
-           "undo" "definitions" "changes" "definitions" "recompile" "definitions"
-           "in-module" "namespace" "reload" "layers"}
+(setv OWN {"advise" "autolith.image.advice"  "unadvise" "autolith.image.advice"  "advice" "autolith.image.advice"
+           "undo" "autolith.image.definitions"  "changes" "autolith.image.definitions"
+           "recompile" "autolith.image.definitions"
+           "in-module" "autolith.image.namespace"  "reload" "autolith.image.layers"
+           "signal" "autolith.base.conditions"  "invoke-restart" "autolith.base.conditions"
+           "AutolithError" "autolith.base.conditions"}
       OWN-MACROS {"redefine" "autolith.image.macros"
                   "restart-case" "autolith.base.macros"  "handler-bind" "autolith.base.macros"
                   "defonce" "autolith.base.macros"  "defparameter" "autolith.base.macros"}
@@ -91,7 +94,7 @@ a form first uses one."
 
 (defn _own [name]
   "Return NAME as this room defines it now."
-  (getattr (importlib.import-module f"autolith.image.{(get OWN name)}") (hy.mangle name)))
+  (getattr (importlib.import-module (get OWN name)) (hy.mangle name)))
 
 (defn _ask-for [known key]
   "Signal that KEY is unknown; return what a restart supplies, or raise KeyError, of which the interpreter makes a NameError."

@@ -13,6 +13,8 @@
 (defonce _sink (ContextVar "sink" :default None) "The function that takes the text printed in this context.")
 (defonce _patched {} "The original of Thread.start, once it has been wrapped.")
 
+(defonce _routers {} "The Router that was last put in place, by the name of the stream.")
+
 (defn sink []
   "Return the function that takes what the caller prints, or None for the real stream."
   (or (.get _sink) (getattr (threading.current-thread) "autolith_sink" None)))
@@ -75,14 +77,20 @@
   ((get _patched "start") thread))
 
 (defn install []
-  "Route what is printed. Harmless when it is routed already."
+  "Route what is printed. Harmless when it is routed already; a stream that cannot be written to gives way to the last good one."
   (for [name ["stdout" "stderr"]]
-    (setv stream (getattr sys name))
+    (setv stream (getattr sys name None))
     (when (not (isinstance stream Router))
-      (setattr sys name (Router stream))))
+      (when (or (_usable? stream) (not-in name _routers))
+        (setv (get _routers name) (Router (when (_usable? stream) stream))))
+      (setattr sys name (get _routers name))))
   (when (not-in "start" _patched)
     (setv (get _patched "start") threading.Thread.start
           threading.Thread.start _start-with-sink)))
+
+(defn _usable? [stream]
+  "Tell whether STREAM can be written to."
+  (and (callable (getattr stream "write" None)) (not (getattr stream "closed" False))))
 
 (defclass capturing []
   "A context in which what is printed goes to the function OUTPUT; with None, where it went before."

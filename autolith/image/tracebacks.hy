@@ -13,7 +13,7 @@ is {\"type\" \"message\" \"traceback\" \"restarts\"}, RESTARTS a list of #(name 
   autolith.image [printing])
 
 (defparameter hidden-files
-  #("autolith/image/" "autolith/base/threads" "autolith/base/conditions" "concurrent/futures/_base.py"
+  #("autolith/image/" "autolith/base/threads" "autolith/base/conditions" "autolith/tool/dispatch" "autolith/tool/tool." "concurrent/futures/_base.py"
     "importlib/_bootstrap" "<frozen ")
   "Beginnings or parts of the names of files whose frames are never shown.")
 
