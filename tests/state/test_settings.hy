@@ -2,7 +2,7 @@
 
 (eval-when-compile (require autolith.state.settings [defsetting]))
 (import
-  os
+  os  pathlib [Path]
   pytest
   hypothesis [given settings :as limits HealthCheck strategies :as st]
   autolith.base [forms paths]
@@ -164,3 +164,17 @@
   (setv found (forms.read-one (saved-text)))
   (assert (= (.pop found "test_limit") number))
   (assert (= {"version" 1 #** others} {"version" 1 #** found})))
+
+(defn test-the-page-lists-every-setting []
+  "The page about settings has one row for each setting that the program declares, with its variable and its sentence."
+  (setv page (.read-text (/ (. (Path __file__) parent parent parent) "docs" "settings.md") :encoding "utf-8")
+        rows (dfor line (.splitlines page)
+                   :if (.startswith line "| `")
+                   :setv cells (lfor c (cut (.split line " | ")) (.strip c "| "))
+                   (.strip (get cells 0) "`") cells)
+        declared (lfor r (settings.rows) :if (not (.startswith (:name r) "test-")) r))
+  (assert (= (sorted rows) (lfor r declared (:name r))))
+  (for [r declared]
+    (setv cells (get rows (:name r)))
+    (assert (= #((get cells 1) (get cells 3) (get cells 4))
+               #((settings.describe (:type r)) f"`{(:variable r)}`" (:doc r))))))
