@@ -170,9 +170,10 @@ Names that differ only in spelling (`a-b`, `a_b`) are one name; a second spellin
 
 (defn _offerable [name]
   "Return NAME mangled, or raise NameTaken."
-  (setv key (if name (hy.mangle name) ""))
-  (when (not (and key (.isidentifier key)))
-    (raise (NameTaken f"{name !r} is no name that a form could use")))
+  (try
+    (hy.models.Symbol name)
+    (except [ValueError] (raise (NameTaken f"{name !r} is no name that a form could use"))))
+  (setv key (hy.mangle name))
   (when (in key (getattr builtins "_hy_macros" {}))
     (raise (NameTaken f"{name} is a core macro of Hy; choose another name")))
   (setv before (get (.get offers key #(name)) 0))
@@ -217,7 +218,17 @@ Names that differ only in spelling (`a-b`, `a_b`) are one name; a second spellin
           path (_macro-path symbol key))
     (when (and path (not (_known? key module)))
       (_take-macro key path module)))
+  (when (and (in "recur" heads) (in "loop" (.get (vars module) "_lent_macros" #())))
+    (_check-loops form))
   None)
+
+(defn _check-loops [form]
+  "Raise a syntax error if a recur in FORM would not jump."
+  (import autolith.image [recursion])
+  (setv found (recursion.misplaced form))
+  (when (is-not found None)
+    (raise (SyntaxError (+ f"line {found.start-line}: {(cut (hy.repr found) 1 60)} is not the last thing that its loop does, "
+                           "so it would end the loop instead of jumping; use while, or move it")))))
 
 (defn _sort-symbols [form heads others]
   "Put the symbols that stand first in an expression of FORM into HEADS, all others into OTHERS."
