@@ -3,9 +3,11 @@
 (import
   errno
   os
+  signal
   stat
   subprocess
   sys
+  time
   pytest
   autolith.base [disk paths]
   autolith.resource [exchange protocol publish snapshot]
@@ -268,6 +270,50 @@
   (with [e (pytest.raises protocol.ResourceError)] (.edit place ["a" revision (replaced 1 1 "x")]))
   (assert (in "Nothing was changed" e.value.message))
   (assert (= (os.listdir place.folder) ["a"])))
+
+;; * A real lack of room, and a real kill
+
+(defn in-child [f]
+  "Run F in a child process; return the child's id."
+  (setv child (os.fork))
+  (when (= child 0)
+    (try
+      (f)
+      (finally (os._exit 0))))
+  child)
+
+(defn [(pytest.mark.parametrize "links" [1 2])] test-no-room-for-real [place links]
+  "When the system refuses to let a file grow, its content stays, in place or replaced, and nothing is left beside it."
+  (setv path (.put place "f" b"old content\n"))
+  (when (> links 1) (os.link path (.path place "g")))
+  (defn attempt []
+    (import resource)
+    (resource.setrlimit resource.RLIMIT-FSIZE #(1000 1000))
+    (try
+      (publish.publish [{"path" path "expected" (snapshot.digest-of b"old content\n") "data" (* b"x" 5000)}])
+      (except [publish.Failed] (.put place "refused" b""))))
+  (os.waitpid (in-child attempt) 0)
+  (assert (os.path.exists (.path place "refused")))
+  (assert (= (.data place "f") b"old content\n"))
+  (assert (= (leftovers place) [])))
+
+(defn test-killed [place]
+  "A process killed while it publishes leaves one whole content or the other."
+  (setv contents (lfor i (range 10) (* (.encode f"line {i}\n") 20_000))
+        path (.put place "f" (get contents 0)))
+  (defn forever []
+    (setv i 0)
+    (while True
+      (setv [old new] [(get contents (% i 10)) (get contents (% (+ i 1) 10))])
+      (publish.publish [{"path" path "expected" (snapshot.digest-of old) "data" new}])
+      (+= i 1)))
+  (for [pause [0.02 0.05 0.031 0.043 0.06]]
+    (.put place "f" (get contents 0))
+    (setv child (in-child forever))
+    (time.sleep pause)
+    (os.kill child signal.SIGKILL)
+    (os.waitpid child 0)
+    (assert (in (.data place "f") contents))))
 
 ;; * Others' rights
 
