@@ -10,7 +10,7 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
 (eval-when-compile (require autolith.base.macros [defparameter]))
 
 (import
-  autolith.provider [errors history images items json-text models])
+  autolith.provider [errors events history images items json-text models])
 
 (defparameter thinking-budgets {"low" 4000 "medium" 10000 "high" 24000}
   "How many tokens a model with a thinking budget may think, by effort.")
@@ -172,14 +172,9 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
 
   (defn feed [self name data]
     "Return the events that the event NAME with DATA means."
-    (when (and (= name "error") (not (.strip data)))
-      (raise (errors.from-event self.request "an error event without content")))
-    (when (or self.ended (not data) (= data "[DONE]"))
+    (when (or self.ended (= data "[DONE]") (events.silent? name data))
       (return []))
-    (try
-      (setv event (json-text.loads data))
-      (except [e ValueError]
-        (raise (broken self.request name data e))))
+    (setv event (events.parse self.request name data))
     (when (not (isinstance event dict))
       (return []))
     (match (.get event "type" name)
@@ -214,10 +209,16 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
       "text_delta" (self.piece index "text-delta" (or (.get delta "text") ""))
       "thinking_delta" (self.piece index "reasoning-delta" (or (.get delta "thinking") ""))
       "input_json_delta" (self.call-piece index block (or (.get delta "partial_json") ""))
-      "signature_delta" (do (setv (get block "signature") (+ (or (.get block "signature") "") (or (.get delta "signature") ""))) [])
-      "citations_delta" (do (setv (get block "citations") [#* (or (.get block "citations") []) (.get delta "citation")]) [])
+      "signature_delta" (self.grow block "signature" (or (.get delta "signature") ""))
+      "citations_delta" (self.grow block "citations" [(.get delta "citation")])
       "compaction_delta" (do (.update block (dfor [k v] (.items delta) :if (!= k "type") k v)) [])
       _ []))
+
+  (defn grow [self block field more]
+    "Add MORE to the FIELD of BLOCK; nothing is to be shown."
+    (setv old (.get block field)
+          (get block field) (if old (+ old more) more))
+    [])
 
   (defn call-piece [self index block text]
     "Keep the piece TEXT of the arguments of the tool block BLOCK at INDEX."
@@ -272,15 +273,6 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
           #({#** block "input" (.get fields "arguments" {})} fields closed))
       _ #(block None closed))))
 
-(defn broken [request name data cause]
-  "Return the error for DATA, of the event NAME, that is no JSON because of CAUSE; an error event may still say more."
-  (when (= name "error")
-    (try
-      (return (errors.from-event request (json-text.loads (get (.splitlines data) -1))))
-      (except [ValueError]
-        (return (errors.from-event request data)))))
-  (errors.garbled request f"an event is not JSON ({cause})"))
-
 (defn gather [blocks origin incomplete]
   "Return the neutral items for BLOCKS, #(block arguments whole) each, from ORIGIN; neighbouring texts make one message.
 In an INCOMPLETE response no call may be run."
@@ -289,11 +281,12 @@ In an INCOMPLETE response no call may be run."
     (setv block (json-text.clean block))
     (match (.get block "type")
       "text" (add-text result block origin)
-      (| "thinking" "redacted_thinking") (.append result (items.reasoning (.get block "thinking" "") origin (signed block)))
+      (| "thinking" "redacted_thinking")
+        (.append result (items.reasoning (.get block "thinking" "") origin (signed block)))
       "tool_use" (.append result (call-item block fields origin (and whole (not incomplete))))
       None None
       _ (.append result (items.hosted origin block))))
-  (distinct (lfor i result (lighten i))))
+  (events.distinct (lfor i result (lighten i))))
 
 (defn signed [block]
   "Return the thinking BLOCK if it can go back to its model, else None."
@@ -321,20 +314,12 @@ In an INCOMPLETE response no call may be run."
    #** fields
    #** (if whole {} {"truncated" True})})
 
-(defn distinct [neutral]
-  "Return the items NEUTRAL with a fresh id for each call whose id is missing or was already used in this response."
-  (setv seen #{})
-  (for [[i item] (enumerate neutral) :if (items.call? item)]
-    (when (or (not (:call-id item)) (in (:call-id item) seen))
-      (setv (get item "call_id") f"{(or (:call-id item) "call")}-{i}"))
-    (.add seen (:call-id item)))
-  neutral)
-
 (defn declined [neutral details]
   "Return NEUTRAL, the items of a refused response, as one message that refuses; DETAILS may explain."
   (setv said (.join "" (gfor i neutral :if (= (:type i) "message") (items.text i)))
         why (or (.get (or details {}) "explanation") ""))
-  [(items.assistant [(items.refusal-block (or (.join "\n\n" (filter None [said why])) "The model declined to answer."))])])
+  (setv text (.join "\n\n" (filter None [said why])))
+  [(items.assistant (items.refusal-block (or text "The model declined to answer.")))])
 
 (defn usage [raw]
   "Return the neutral usage for the wire's RAW, or None. Its input leaves out what was cached; ours counts the whole prompt."

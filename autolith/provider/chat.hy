@@ -13,7 +13,7 @@ disagree on is said by the provider's quirks:
 Calls are told apart by index and id, as far as a server sends them; presence of calls decides, not the finish reason."
 
 (import
-  autolith.provider [errors history images items json-text models])
+  autolith.provider [errors events history images items json-text models])
 
 (setv CONTEXT "Context of this request, from the program and not from the user:\n\n")
 
@@ -28,18 +28,25 @@ Calls are told apart by index and id, as far as a server sends them; presence of
   {"path" "/chat/completions"
    "headers" {}
    "body" {"model" (:model request)
-           #** (if tools {"tools" tools "tool_choice" "auto"} {})
-           #** (if (and (.get quirks "cache_key") (.get request "cache_key")) {"prompt_cache_key" (:cache-key request)} {})
+           #** (optional "tools" tools)
+           #** (optional "tool_choice" (and tools "auto"))
+           #** (if (.get quirks "cache_key") (optional "prompt_cache_key" (.get request "cache_key")) {})
            #** (if (and effort (.get quirks "effort_field")) {(:effort-field quirks) effort} {})
            #** (if (.get request "max_output") {(.get quirks "max_tokens_field" "max_tokens") (:max-output request)} {})
            "stream" True
            #** (if (.get quirks "stream_usage" True) {"stream_options" {"include_usage" True}} {})
            "messages" (messages request quirks)}})
 
+(defn optional [name value]
+  "Return {NAME VALUE}, or nothing where there is no VALUE."
+  (if value {name value} {}))
+
 (defn tool [declaration]
   "Return the wire's form of the tool DECLARATION."
   {"type" "function"
-   "function" {"name" (:name declaration) "description" (:description declaration) "parameters" (:parameters declaration)}})
+   "function" {"name" (:name declaration)
+               "description" (:description declaration)
+               "parameters" (:parameters declaration)}})
 
 (defn messages [request quirks]
   "Return the messages of REQUEST: system prompt, history, context, as the QUIRKS want it."
@@ -147,16 +154,11 @@ Calls are told apart by index and id, as far as a server sends them; presence of
 
   (defn feed [self name data]
     "Return the events that the chunk DATA means."
-    (when (and (= name "error") (not (.strip data)))
-      (raise (errors.from-event self.request "an error event without content")))
-    (when (or self.ended (not data))
+    (when (or self.ended (events.silent? name data))
       (return []))
     (when (= (.strip data) "[DONE]")
       (return (self.end True)))
-    (try
-      (setv chunk (json-text.loads data))
-      (except [e ValueError]
-        (raise (broken self.request name data e))))
+    (setv chunk (events.parse self.request name data))
     (when (not (isinstance chunk dict))
       (return []))
     (when (or (.get chunk "error") (= name "error"))
@@ -171,12 +173,12 @@ Calls are told apart by index and id, as far as a server sends them; presence of
           usage (or (.get chunk "usage") (and (isinstance groq dict) (.get groq "usage"))))
     (when usage
       (setv self.usage usage))
-    (setv events [])
+    (setv result [])
     (for [choice (or (.get chunk "choices") []) :if (not (.get choice "index"))]
       (setv self.reason (or (.get choice "finish_reason") self.reason))
       (when (setx delta (.get choice "delta"))
-        (.extend events (self.delta delta))))
-    events)
+        (.extend result (self.delta delta))))
+    result)
 
   (defn delta [self delta]
     "Return the events that DELTA means."
@@ -184,18 +186,18 @@ Calls are told apart by index and id, as far as a server sends them; presence of
           [text inner] (content (.get delta "content"))
           thought (+ thought inner)
           refusal (or (.get delta "refusal") "")
-          events [])
+          result [])
     (when thought
-      (.append events {"type" "reasoning-delta" "text" (.add self.thought thought)}))
+      (.append result {"type" "reasoning-delta" "text" (.add self.thought thought)}))
     (when text
-      (.append events {"type" "text-delta" "text" (.add self.text text)}))
+      (.append result {"type" "text-delta" "text" (.add self.text text)}))
     (when refusal
-      (.append events {"type" "refusal-delta" "text" (.add self.refusal refusal)}))
+      (.append result {"type" "refusal-delta" "text" (.add self.refusal refusal)}))
     (for [[position piece] (enumerate (or (.get delta "tool_calls") []))]
-      (.append events (self.call-piece piece position)))
+      (.append result (self.call-piece piece position)))
     (when (.get delta "function_call")
-      (.append events (self.call-piece {"index" 0 "function" (:function-call delta)} 0)))
-    events)
+      (.append result (self.call-piece {"index" 0 "function" (:function-call delta)} 0)))
+    result)
 
   (defn thinking [self delta]
     "Return the reasoning text of DELTA; keep what has to go back as it came."
@@ -221,7 +223,8 @@ Calls are told apart by index and id, as far as a server sends them; presence of
     (when name
       (setv (get call "name") name))
     (.update (:extra call) extra)
-    {"type" "call-delta" "index" (.index (lfor c self.calls (id c)) (id call)) "name" (:name call) "text" (.add (:text call) text)})
+    {"type" "call-delta" "index" (.index (lfor c self.calls (id c)) (id call))
+     "name" (:name call) "text" (.add (:text call) text)})
 
   (defn slot [self index call-id name text position]
     "Return the call that a piece belongs to, by its INDEX, CALL-ID, NAME, TEXT and POSITION as far as they tell."
@@ -278,27 +281,16 @@ Calls are told apart by index and id, as far as a server sends them; presence of
                 self.details {"reasoning_details" (json-text.clean self.details)}
                 (= self.field "reasoning_content") {"reasoning_content" thought}
                 True None))
-    (+ (if (or thought self.details) [(items.reasoning thought self.origin raw)] [])
-       (if content [(items.assistant content)] [])
-       (lfor [i c] (enumerate self.calls) (self.call-item c i whole))))
+    (events.distinct (+ (if (or thought self.details) [(items.reasoning thought self.origin raw)] [])
+                        (if content [(items.assistant content)] [])
+                        (lfor c self.calls (self.call-item c whole)))))
 
-  (defn call-item [self call position whole]
-    "Return the neutral form of CALL, the one at POSITION; truncated unless WHOLE."
-    (setv own (:id call)
-          twice (in own (lfor c (cut self.calls position) (:id c))))
-    {"type" "function_call" "call_id" (if (or twice (not own)) f"{(or own "call")}-{position}" own) "name" (:name call)
+  (defn call-item [self call whole]
+    "Return the neutral form of CALL; truncated unless WHOLE."
+    {"type" "function_call" "call_id" (:id call) "name" (:name call)
      #** (json-text.arguments (.text (:text call)))
      #** (if (:extra call) {"raw" (json-text.clean (:extra call)) "origin" self.origin} {})
      #** (if whole {} {"truncated" True})}))
-
-(defn broken [request name data cause]
-  "Return the error for the chunk DATA that is no JSON because of CAUSE; in an event NAME of error it may still say more."
-  (when (= name "error")
-    (try
-      (return (errors.from-event request (json-text.loads (get (.splitlines data) -1))))
-      (except [ValueError]
-        (return (errors.from-event request data)))))
-  (errors.garbled request f"a chunk is not JSON ({cause})"))
 
 (defn settled? [call]
   "Tell whether the arguments of CALL are whole, or were never begun."
@@ -332,7 +324,8 @@ Calls are told apart by index and id, as far as a server sends them; presence of
     (.append details (dict piece))
     (return))
   (for [[k v] (.items piece) :if (is-not v None)]
-    (setv (get last k) (if (and (in k ["text" "summary" "data"]) (isinstance (.get last k) str)) (+ (get last k) v) v))))
+    (setv old (.get last k)
+          (get last k) (if (and (in k ["text" "summary" "data"]) (isinstance old str)) (+ old v) v))))
 
 (defn usage [raw]
   "Return the neutral usage for the wire's RAW, or None."
@@ -343,5 +336,7 @@ Calls are told apart by index and id, as far as a server sends them; presence of
           completion (or (.get raw "completion_tokens") 0)
           thought (or (.get outputs "reasoning_tokens") 0)
           apart (and thought (= (.get raw "total_tokens") (+ prompt completion thought))))
-    {"input" prompt "cached" (or (.get inputs "cached_tokens") 0) "cache_write" (or (.get inputs "cache_write_tokens") 0)
+    {"input" prompt
+     "cached" (or (.get inputs "cached_tokens") 0)
+     "cache_write" (or (.get inputs "cache_write_tokens") 0)
      "output" (+ completion (if apart thought 0)) "reasoning" thought "raw" raw}))

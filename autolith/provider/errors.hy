@@ -93,7 +93,9 @@ inside a stream (`from-event`)."
 ;; * When to try again
 
 (setv _UNITS {"ms" 0.001 "s" 1 "m" 60 "h" 3600}
-      _AGAIN (re.compile r"(?:try again|retry) (?:in|after) ((?:[\d.]+ ?(?:ms|milliseconds?|s|seconds?|m|minutes?|h|hours?)(?![a-z]) ?)+)" re.IGNORECASE))
+      _AGAIN (re.compile (+ r"(?:try again|retry) (?:in|after) "
+                            r"((?:[\d.]+ ?(?:ms|milliseconds?|s|seconds?|m|minutes?|h|hours?)(?![a-z]) ?)+)")
+                         re.IGNORECASE))
 
 (defn retry-after [headers text]
   "Return how many seconds HEADERS, or else TEXT, ask to wait, or None."
@@ -148,7 +150,8 @@ inside a stream (`from-event`)."
         kind (classify status (if page "" words))
         retry (.get {"true" True "false" False} (.get headers "x-should-retry")))
   (ProviderError kind f"{name} answered HTTP {status}: {(short message)}{(hint kind request message status words)}"
-                 :status status :provider name :text (short message) :retry-after (retry-after headers message) :retryable retry))
+                 :status status :provider name :text (short message) :retryable retry
+                 :retry-after (retry-after headers message)))
 
 (defn not-a-stream [request headers content url]
   "Return the error for an answer from URL with status 200 that is no event stream."

@@ -29,7 +29,7 @@
         (setv data (encoded block))
         (if data
           (.extend result [(items.text-block (label block)) #(data block)])
-          (.append result (items.text-block f"{(label block)} (the image file is no longer there: {(:path block)})"))))))
+          (.append result (items.text-block f"{(label block)} (the image file {(:path block)} is no longer there)"))))))
   result)
 
 (defn without [content]

@@ -1,8 +1,8 @@
 "Know the models: their windows, output limits and efforts, from the table models.forms, one map a model.
 
-A model is {\"id\" \"window\" \"output\" \"efforts\" [..] \"thinking\" \"images\"}: tokens in all, tokens of an answer, the efforts it takes ([]: none),
-how an Anthropic model thinks (adaptive, budget or None), whether it sees images. One that is not listed works too; `find` then
-returns what is assumed, with \"assumed\" saying so in a sentence."
+A model is {\"id\" \"window\" \"output\" \"efforts\" [..] \"thinking\" \"images\"}: tokens in all, tokens of an answer,
+the efforts it takes ([]: none), how an Anthropic model thinks (adaptive, budget or None), whether it sees images.
+One that is not listed works too; `find` then returns what is assumed, with \"assumed\" saying so in a sentence."
 
 (eval-when-compile (require autolith.base.macros [defonce]))
 

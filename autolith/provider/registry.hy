@@ -12,7 +12,8 @@ A provider form is a map:
     local              True: a server on this machine, used only when it is asked for
     doc                a sentence for people
 
-Users add theirs by `(defprovider name {...})` (macros.hy), `define`, or forms in the file providers.hy, which is read as data.
+Users add theirs by `(defprovider name {...})` (macros.hy), `define`, or forms in the file providers.hy, which is read as data, again
+whenever it has changed; `(faults)` says what was wrong in it.
 A form with `extends` begins as a copy of the provider of that name."
 
 (eval-when-compile (require autolith.base.macros [defonce defparameter]))
@@ -20,7 +21,7 @@ A form with `extends` begins as a copy of the provider of that name."
 (import
   os
   re
-  autolith.base [conditions]
+  autolith.base [conditions paths]
   autolith.image [registries]
   autolith.provider [credentials])
 
@@ -28,9 +29,9 @@ A form with `extends` begins as a copy of the provider of that name."
       EMPTY {"wire" "chat-completions" "base_url" None "key_variable" None "base_url_variable" None "headers" {} "quirks" {}
              "models" [] "default_model" None "local" False "doc" ""})
 
-(defn _local [name url variable doc]
-  "Return the form of the local server NAME at URL (or where VARIABLE says), with DOC."
-  {"name" name "wire" "chat-completions" "base_url" url "base_url_variable" variable "key_variable" f"{(.replace (.upper name) "-" "")}_API_KEY"
+(defn _local [name url variable key doc]
+  "Return the form of the local server NAME at URL (or where VARIABLE says), whose KEY is a variable too, with DOC."
+  {"name" name "wire" "chat-completions" "base_url" url "base_url_variable" variable "key_variable" key
    "quirks" {"key_optional" True "effort_field" "reasoning_effort" "idle_seconds" 1800} "local" True "doc" doc})
 
 (defparameter builtin
@@ -47,14 +48,17 @@ A form with `extends` begins as a copy of the provider of that name."
     "quirks" {"cache_key" True "effort_field" "reasoning_effort" "max_tokens_field" "max_completion_tokens" "context_role" "system"}
     "models" ["gpt-5.6-sol" "gpt-5.6-terra" "gpt-5.6-luna" "gpt-5.5" "gpt-4.1"] "default_model" "gpt-5.6-sol"
     "doc" "OpenAI, or a server like it, by the Chat Completions API."}
-   (_local "ollama" "http://127.0.0.1:11434/v1" "OLLAMA_BASE_URL" "Ollama on this machine.")
-   (_local "lmstudio" "http://127.0.0.1:1234/v1" "LMSTUDIO_BASE_URL" "LM Studio on this machine.")
-   (_local "llama-cpp" "http://127.0.0.1:8080/v1" "LLAMA_CPP_BASE_URL" "llama.cpp's llama-server on this machine.")
+   (_local "ollama" "http://127.0.0.1:11434/v1" "OLLAMA_BASE_URL" "OLLAMA_API_KEY" "Ollama on this machine.")
+   (_local "lmstudio" "http://127.0.0.1:1234/v1" "LMSTUDIO_BASE_URL" "LMSTUDIO_API_KEY" "LM Studio on this machine.")
+   (_local "llama-cpp" "http://127.0.0.1:8080/v1" "LLAMA_CPP_BASE_URL" "LLAMA_API_KEY"
+     "llama.cpp's llama-server on this machine.")
    {"name" "tutor" "wire" "tutor" "models" ["tutor"] "default_model" "tutor"
     "doc" "The embedded partner: no model, no key, no network; it teaches the program by doing."}]
   "The built-in providers, in the order in which they are preferred.")
 
-(defonce _own {} "The providers of the user, by name.")
+(defonce _own {} "The providers that the user's code has defined, by name.")
+(defonce _filed {"stamp" None "providers" {} "faults" []}
+  "What the user's file of providers says, and the file's path and time when it was read.")
 
 (defclass BadProvider [conditions.AutolithError]
   "A provider form that cannot be used, or a name that no provider bears.")
@@ -64,7 +68,7 @@ A form with `extends` begins as a copy of the provider of that name."
 
 (defn define [name form]
   "Enter the provider NAME with the map FORM, over one of the same name; return the whole form."
-  (setv form (checked name (plain form)))
+  (setv form (checked name (plain form) (providers)))
   (setv (get _own (:name form)) form)
   (when (:key-variable form)
     (credentials.take (:key-variable form)))
@@ -78,12 +82,13 @@ A form with `extends` begins as a copy of the provider of that name."
   "Return VALUE with keywords, as keys and as values, turned into strings."
   (cond
     (isinstance value hy.models.Keyword) value.name
-    (isinstance value dict) (dfor [k v] (.items value) (if (isinstance k hy.models.Keyword) (hy.mangle k.name) k) (plain v))
+    (isinstance value dict)
+      (dfor [k v] (.items value) (if (isinstance k hy.models.Keyword) (hy.mangle k.name) k) (plain v))
     (isinstance value #(list tuple)) (lfor v value (plain v))
     True value))
 
-(defn checked [name form]
-  "Return the provider NAME of FORM with everything filled in, or raise BadProvider."
+(defn checked [name form known]
+  "Return the provider NAME of FORM with everything filled in, or raise BadProvider; KNOWN are those that it may extend."
   (setv name (or name (.get form "name"))
         base (.pop form "extends" None)
         unknown (lfor k form :if (not-in k EMPTY) :if (!= k "name") (hy.unmangle k)))
@@ -91,7 +96,9 @@ A form with `extends` begins as a copy of the provider of that name."
     (raise (BadProvider f"a provider needs a name of letters, digits, - . _; not {name !r}")))
   (when unknown
     (raise (BadProvider f"provider {name}: unknown field {(get unknown 0)}; there are {(.join ", " (map hy.unmangle EMPTY))}, extends")))
-  (setv ground (if base (find base) EMPTY)
+  (when (and base (not-in base known))
+    (raise (BadProvider f"provider {name} extends {base}, which is none; there are {(.join ", " known)}")))
+  (setv ground (if base (get known base) EMPTY)
         whole {#** ground #** form "name" name
                "quirks" {#** (:quirks ground) #** (.get form "quirks" {})}
                "headers" {#** (:headers ground) #** (dfor [k v] (.items (.get form "headers" {})) k (str v))}})
@@ -105,34 +112,51 @@ A form with `extends` begins as a copy of the provider of that name."
     (setv (get whole "default_model") (get whole "models" 0)))
   whole)
 
-(defn load-file [path]
-  "Define the providers in the data file PATH, if it exists; return what was wrong with some, as sentences."
+(defn read-file [path]
+  "Return #(providers faults) of the data file PATH: forms by name, and sentences about what was wrong."
   (import autolith.base.forms :as forms)
-  (when (not (os.path.exists path))
-    (return []))
   (try
     (with [f (open path :encoding "utf-8")]
       (setv values (forms.read-all (.read f))))
     (except [e [OSError ValueError]]
-      (return [f"{path}: {e}"])))
-  (setv faults [])
+      (return #({} [f"{path}: {e}"]))))
+  (setv table (dfor form builtin (:name form) {#** EMPTY #** form})
+        own {}
+        wrong [])
   (for [value values]
     (try
       (when (not (isinstance value dict))
         (raise (BadProvider f"a provider is a map, not {value !r}")))
-      (define None value)
-      (except [e [BadProvider TypeError AttributeError]]
-        (.append faults f"{path}: {e}"))))
-  faults)
+      (setv form (checked None (plain value) {#** table #** own})
+            (get own (:name form)) form)
+      (except [e [BadProvider TypeError AttributeError ValueError]]
+        (.append wrong f"{path}: {e}"))))
+  #(own wrong))
+
+(defn filed []
+  "Return the providers of the user's file, read again if it has changed."
+  (setv path (paths.config "providers.hy"))
+  (try
+    (setv stat (os.stat path)
+          stamp #(path stat.st-mtime-ns stat.st-size))
+    (except [OSError]
+      (setv stamp #(path None None))))
+  (when (!= stamp (:stamp _filed))
+    (setv [own wrong] (if (is (get stamp 1) None) #({} []) (read-file path)))
+    (.update _filed {"stamp" stamp "providers" own "faults" wrong}))
+  (:providers _filed))
+
+(defn faults []
+  "Return what is wrong in the user's file of providers, as sentences."
+  (filed)
+  (list (:faults _filed)))
 
 
 ;; * Looking up
 
 (defn providers []
   "Return all providers by name: the built-in ones, then the user's; the user's of a built-in name stands in its place."
-  (setv table (dfor form builtin (:name form) {#** EMPTY #** form}))
-  (.update table _own)
-  table)
+  {#** (dfor form builtin (:name form) {#** EMPTY #** form}) #** (filed) #** _own})
 
 (defn names []
   "Return the names of all providers."
@@ -142,7 +166,7 @@ A form with `extends` begins as a copy of the provider of that name."
   "Return the provider NAME, or raise BadProvider."
   (setv table (providers))
   (when (not-in name table)
-    (raise (BadProvider f"there is no provider {name}; there are {(.join ", " table)}")))
+    (raise (BadProvider (.join " " [f"there is no provider {name}; there are {(.join ", " table)}." #* (faults)]))))
   (get table name))
 
 (defn ready? [form]
@@ -151,14 +175,18 @@ A form with `extends` begins as a copy of the provider of that name."
     (= (:wire form) "tutor") True
     (credentials.key form) True
     (:local form) False
-    True (and (in (:name form) _own) (or (not (:key-variable form)) (bool (.get (:quirks form) "key_optional"))))))
+    True (and (own? form) (or (not (:key-variable form)) (bool (.get (:quirks form) "key_optional"))))))
+
+(defn own? [form]
+  "Tell whether the provider FORM is one of the user's."
+  (or (in (:name form) _own) (in (:name form) (filed))))
 
 (defn choose [[name None]]
   "Return the provider NAME if one is given; else the first that has its key (the user's first); else the tutor."
   (when name
     (return (find name)))
   (setv table (providers)
-        order (sorted (.values table) :key (fn [form] (not-in (:name form) _own))))
+        order (sorted (.values table) :key (fn [form] (not (own? form)))))
   (or (next (gfor form order :if (!= (:wire form) "tutor") :if (ready? form) form) None)
       (get table "tutor")))
 

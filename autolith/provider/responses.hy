@@ -7,7 +7,7 @@ Items are keyed by output_index, or by item id where a server leaves the index o
 deltas. All items are given out at the end, when it is known whether the response is whole."
 
 (import
-  autolith.provider [errors history images items json-text models])
+  autolith.provider [errors events history images items json-text models])
 
 
 ;; * Requests
@@ -24,7 +24,9 @@ deltas. All items are given out at the end, when it is known whether the respons
    "body" {"model" (:model request)
            #** (if (.get request "system") {"instructions" (:system request)} {})
            #** (if tools {"tools" tools "tool_choice" "auto" "parallel_tool_calls" True} {})
-           #** (if (and (.get quirks "cache_key") (.get request "cache_key")) {"prompt_cache_key" (:cache-key request)} {})
+           #** (if (and (.get quirks "cache_key") (.get request "cache_key"))
+                 {"prompt_cache_key" (:cache-key request)}
+                 {})
            #** (if effort {"reasoning" (reasoning effort quirks)} {})
            #** (if (.get request "max_output") {"max_output_tokens" (:max-output request)} {})
            "store" False
@@ -110,14 +112,9 @@ deltas. All items are given out at the end, when it is known whether the respons
 
   (defn feed [self name data]
     "Return the events that the event NAME with DATA means."
-    (when (and (= name "error") (not (.strip data)))
-      (raise (errors.from-event self.request "an error event without content")))
-    (when (or self.ended (not data) (= data "[DONE]"))
+    (when (or self.ended (= data "[DONE]") (events.silent? name data))
       (return []))
-    (try
-      (setv event (json-text.loads data))
-      (except [e ValueError]
-        (raise (broken self.request name data e))))
+    (setv event (events.parse self.request name data))
     (if (isinstance event dict)
       (self.take event (.get event "type" name))
       []))
@@ -131,7 +128,7 @@ deltas. All items are given out at the end, when it is known whether the respons
       (= kind "response.output_item.done") (self.keep event)
       (in kind ["response.completed" "response.incomplete"]) (self.end event kind)
       (in kind ["error" "response.failed"]) (raise (errors.from-event self.request event))
-      (= kind "response.cancelled") (raise (errors.from-event self.request "the response was cancelled at the provider"))
+      (= kind "response.cancelled") (raise (errors.from-event self.request "the response was cancelled"))
       True []))
 
   (defn key [self event]
@@ -198,7 +195,7 @@ deltas. All items are given out at the end, when it is known whether the respons
       (setv done (json-text.clean rest)))
     (setv whole (and (= kind "response.completed") (!= status "incomplete"))
           neutral (lfor i done n (neutral-items i self.origin whole) n))
-    [#* (lfor n (distinct neutral) {"type" "item" "item" n})
+    [#* (lfor n (events.distinct neutral) {"type" "item" "item" n})
      (ending response whole neutral)])
 
   (defn finish [self]
@@ -206,24 +203,6 @@ deltas. All items are given out at the end, when it is known whether the respons
     (when (not self.ended)
       (raise (errors.unfinished self.request)))
     []))
-
-(defn broken [request name data cause]
-  "Return the error for DATA, of the event NAME, that is no JSON because of CAUSE; an error event may still say more."
-  (when (= name "error")
-    (try
-      (return (errors.from-event request (json-text.loads (get (.splitlines data) -1))))
-      (except [ValueError]
-        (return (errors.from-event request data)))))
-  (errors.garbled request f"an event is not JSON ({cause})"))
-
-(defn distinct [neutral]
-  "Return the items NEUTRAL with a fresh id for each call whose id is missing or was already used in this response."
-  (setv seen #{})
-  (for [[i item] (enumerate neutral) :if (items.call? item)]
-    (when (or (not (:call-id item)) (in (:call-id item) seen))
-      (setv (get item "call_id") f"{(or (:call-id item) "call")}-{i}"))
-    (.add seen (:call-id item)))
-  neutral)
 
 (defn neutral-items [item origin whole]
   "Return the neutral items for the wire's ITEM from ORIGIN; a call in a response that is not WHOLE is truncated."

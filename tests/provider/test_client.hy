@@ -157,9 +157,11 @@
   (assert (= (:status (get events -1)) "refused"))
   (assert (any (map items.refused? (recorded.items-of events)))))
 
+(setv STATUSES [#(400 "invalid-request") #(401 "auth") #(402 "quota") #(403 "auth") #(404 "invalid-request") #(413 "overflow")
+                #(429 "rate-limit") #(500 "overloaded") #(503 "overloaded") #(529 "overloaded")])
+
 (defn :async [(pytest.mark.parametrize "wire" WIRES)
-              (pytest.mark.parametrize "status,kind" [#(400 "invalid-request") #(401 "auth") #(402 "quota") #(403 "auth") #(404 "invalid-request")
-                                                      #(413 "overflow") #(429 "rate-limit") #(500 "overloaded") #(503 "overloaded") #(529 "overloaded")])
+              (pytest.mark.parametrize "status,kind" STATUSES)
               run-async] test-statuses [wire status kind]
   "An HTTP error is raised as its kind, with its status and the provider's words."
   (with [server (scripted.Server [(scripted.error status {"error" {"message" "because of this"}} {"retry-after" "3"})])]

@@ -2,9 +2,11 @@
 
 (import
   os
+  pathlib
   subprocess
   sys
   pytest
+  autolith.base [paths]
   autolith.provider [credentials errors models registry])
 
 (defn [(pytest.fixture :autouse True)] clean []
@@ -71,19 +73,30 @@
     (registry.choose "nobody"))
   (assert (in "anthropic" (str e.value))))
 
-(defn test-providers-file [tmp-path]
-  "The file of providers is data: each good form counts, each bad one is reported with the file, nothing is evaluated."
-  (setv path (/ tmp-path "providers.hy"))
-  (assert (= (registry.load-file (str path)) []))
-  (.write-text path "{:name \"one\" :base-url \"http://one.invalid/v1\" :models [\"m\"]}\n{:name \"two\"}\n7\n{:name \"three\" :extends \"one\"}")
-  (setv faults (registry.load-file (str path)))
+(defn test-providers-file []
+  "The file of providers is data, read again when it changes: each good form counts, each bad one is reported with the file."
+  (setv path (pathlib.Path (paths.config "providers.hy")))
+  (.mkdir path.parent :parents True)
+  (assert (= (registry.faults) []))
+  (.write-text path (.join "\n" ["{:name \"one\" :base-url \"http://one.invalid/v1\" :models [\"m\"]}"
+                                "7"
+                                "{:name \"two\" :extends \"zero\"}"
+                                "{:name \"three\" :extends \"one\"}"]))
+  (setv faults (registry.faults))
   (assert (= (len faults) 2))
   (assert (all (gfor f faults (in "providers.hy" f))))
   (assert (= (:base-url (registry.find "three")) "http://one.invalid/v1"))
+  (assert (in "extends" (str (get faults 1))))
   (.write-text path "{:name (exit)}")
-  (assert (registry.load-file (str path)))
+  (assert (registry.faults))
+  (assert (not-in "one" (registry.names)))
   (.write-text path "{:name \"torn")
-  (assert (registry.load-file (str path))))
+  (assert (registry.faults))
+  (with [e (pytest.raises registry.BadProvider)]
+    (registry.find "one"))
+  (assert (in "providers.hy" (str e.value)))
+  (.unlink path)
+  (assert (= (registry.faults) [])))
 
 
 ;; * Credentials
