@@ -26,6 +26,8 @@ strings, comments, character literals, |symbols|, bracket strings and the code i
       FORMAT-START (re.compile r"[rb]?f[rb]?\"")
       DATUM-COMMENT (re.compile "#;")
       HERE-STRING (re.compile r"#<<([^\n]*)\n.*?\n\1(?=\n|$)" re.DOTALL)
+      HY-INTEREST (re.compile r"[;\"()\[\]{}#]|(?<![A-Za-z0-9_*+!<>=/$%&.:-])[rb]?f[rb]?\"")
+      INTEREST (re.compile r"[;\"()\[\]{}#|\\?]")
       SYMBOL-TAIL (re.compile r"[A-Za-z0-9_*+!<>=/$%&.:-]"))
 
 (defn dialect-of [path]
@@ -66,8 +68,13 @@ strings, comments, character literals, |symbols|, bracket strings and the code i
           self.open []  self.suspects []  self.formats []  self.problem None  self.unfinished None))
 
   (defn step [self]
-    "Read one token or character."
-    (setv c (get self.text self.at))
+    "Go to the next character that may matter, and read what it begins."
+    (setv m (.search (if (= self.dialect "hy") HY-INTEREST INTEREST) self.text self.at))
+    (when (is m None)
+      (setv self.at (len self.text))
+      (return))
+    (setv self.at (.start m)
+          c (get self.text self.at))
     (cond
       (.skip self c) None
       (in c CLOSERS) (.enter self)

@@ -55,23 +55,26 @@ it is written in place \"keep\" True if the spare file must stay \"notes\" sente
 ;; * All or nothing
 
 (defn publish [changes]
-  "Publish CHANGES, or none of them; return the stages. The caller holds `exclusively`."
+  "Publish CHANGES, or none of them; return the stages. The caller holds `exclusively`.
+Whatever goes wrong, what was published is taken back first; an unexpected error is then raised as it came."
   (setv stages [])
   (try
     (for [change changes]
       (.append stages (stage change)))
     (for [s stages]
       (commit s))
-    (except [e [OSError conditions.AutolithError snapshot.Unreadable]]
-      (setv error e)
-      (setv states (dict (lfor s (list (reversed stages)) #((get s "path") (undo s)))))
+    (except [e BaseException]
+      (setv error e
+            states (dfor s (reversed stages) (get s "path") (undo s)))
       (_clean stages)
-      (raise (_failure error states stages) :from e)))
+      (when (not (isinstance error #(OSError conditions.AutolithError snapshot.Unreadable)))
+        (raise))
+      (raise (_failure error states) :from error)))
   (_clean stages)
   stages)
 
-(defn _failure [error states stages]
-  "Return the condition that ERROR is, STATES and STAGES saying how the files were left."
+(defn _failure [error states]
+  "Return the condition that ERROR is, STATES saying how the files were left."
   (setv touched (dfor [path state] (.items states) :if state path state)
         text (_reason error))
   (if (not touched)

@@ -219,6 +219,14 @@
   (with [(pytest.raises protocol.ResourceError)] (.edit place #* changes))
   (assert (= order ["z" "c" "b" "a"])))
 
+(defn test-unexpected-error [place monkeypatch]
+  "An error that nobody expected puts everything back as well, and is raised as it is."
+  (setv changes (three place) real publish.commit)
+  (monkeypatch.setattr publish "commit" (fn [s] (if (.endswith (get s "path") "/z") (/ 1 0) (real s))))
+  (with [(pytest.raises ZeroDivisionError)] (.edit place #* changes))
+  (assert (= #((.data place "a") (.data place "b2")) #(b"1\n" b"2\n")))
+  (assert (= (sorted (os.listdir place.folder)) ["a" "b" "b2"])))
+
 (defn test-compensation-that-fails [place monkeypatch]
   "What cannot be put back is named with the state it is in and the place of its old content."
   (setv changes (three place) real publish._put-back)
