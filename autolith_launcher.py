@@ -14,6 +14,8 @@ import _signal as sig  # `signal` itself imports enum and more
 USAGE, CRASH = 64, 70
 ORDERLY = {0, 1, USAGE, 75, 129, 130, 141, 143}  # statuses an image ends with by its own will
 POLITE = {sig.SIGINT, sig.SIGTERM, sig.SIGHUP, sig.SIGPIPE}  # signals that are somebody's wish, not a fault
+FORWARDED = [sig.SIGTERM, sig.SIGHUP, sig.SIGTSTP, sig.SIGUSR1, sig.SIGUSR2, sig.SIGQUIT]
+WATCHED = [*FORWARDED, sig.SIGINT]
 GRACE = {sig.SIGQUIT: 2.0, sig.SIGTERM: 10.0, sig.SIGHUP: 10.0}  # seconds before a frozen image is killed
 RESET = (b"\x1b[?2026l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?47l"
          b"\x1b[?25h\x1b[>4;0m\x1b[0m\r\n")
@@ -214,7 +216,7 @@ def _watch(child):
             kill(sig.SIGCONT)  # a stopped image hears of it too
             sig.setitimer(sig.ITIMER_REAL, GRACE[n])
 
-    for n in (sig.SIGTERM, sig.SIGHUP, sig.SIGTSTP, sig.SIGUSR1, sig.SIGUSR2, sig.SIGQUIT):
+    for n in FORWARDED:
         sig.signal(n, forward)
     sig.signal(sig.SIGALRM, lambda n, _: kill(sig.SIGKILL))
     sig.signal(sig.SIGINT, sig.SIG_IGN)
@@ -254,14 +256,17 @@ def launch(image):
     _open_standard()
     saved, dump = _saved_terminal(), _dump_file()
     (lifeline, held), (told, tell) = os.pipe(), os.pipe()
+    before = sig.pthread_sigmask(sig.SIG_BLOCK, WATCHED)  # none may come before somebody is there to hear it
     child = os.fork()
     if child == 0:
+        sig.pthread_sigmask(sig.SIG_SETMASK, before)
         os.close(held)
         os.close(told)
         _child(image, lifeline, tell, dump)
     os.close(lifeline)
     os.close(tell)
     asked = _watch(child)
+    sig.pthread_sigmask(sig.SIG_SETMASK, before)
     status = _wait(child)
     os.set_blocking(told, False)
     try:
@@ -356,7 +361,7 @@ def recover(arguments):
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
-        for n in (sig.SIGINT, sig.SIGTTOU, sig.SIGTERM, sig.SIGHUP, sig.SIGTSTP, sig.SIGQUIT, sig.SIGUSR1, sig.SIGUSR2):
+        for n in (*WATCHED, sig.SIGTTOU):
             sig.signal(n, sig.default_int_handler if n == sig.SIGINT else sig.SIG_DFL)
         os.execv(sys.executable, [sys.executable, "-P", "-c", BOOT, *place, *arguments])
     from autolith_capsule import roots

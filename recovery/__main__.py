@@ -153,6 +153,11 @@ def _quoted(text):
     return shlex.quote(clean(text, 4096))
 
 
+def _command(arguments):
+    """The command line that starts the program with ARGUMENTS."""
+    return " ".join(["autolith", *map(_quoted, arguments)])
+
+
 # * Ways to go on
 
 
@@ -181,7 +186,7 @@ def start(arguments, directory=None):
 def ask(ways):
     """Ask which of WAYS to go; return it, or None to leave."""
     for number, (words, arguments, _) in enumerate(ways, 1):
-        print(f"  {number}  {words}   (autolith {' '.join(map(_quoted, arguments))})".rstrip())
+        print(f"  {number}  {words}   ({_command(arguments)})")
     print("  q  leave")
     while True:
         try:
@@ -241,7 +246,7 @@ def _guide(given):
     print("\nTo go on")
     if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
         for words, arguments, directory in ways:
-            print(f"  {words}: autolith {' '.join(map(_quoted, arguments))}".rstrip())
+            print(f"  {words}: {_command(arguments)}")
         return given["status"] or 0
     chosen = ask(ways)
     if chosen is not None:

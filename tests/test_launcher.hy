@@ -195,6 +195,14 @@ def image():
   (.wait process 20)
   (assert (gone? image)))
 
+(defn test-nothing-falls-between-the-two [program shell]
+  "A key pressed the moment the image stands is not lost, nor does it hit a launcher that is not ready for it."
+  (for [_ (range 10)]
+    (.run shell f"AUTOLITH_RECOVERED=1 {PYTHON} {(program (.replace RAW "import termios, tty" "import termios, tty\n    os.write(1, b'now')"))}")
+    (.until shell "now")
+    (.key shell "\\")
+    (assert (= (.status shell) 70))))
+
 (defn test-user-code-may-fork [program]
   "A process that the image left behind does not keep the launcher waiting."
   (setv [status out _] (finish (program "
@@ -296,6 +304,62 @@ def image():
   (assert (= (.status shell) 70)))
 
 
+;; * The whole program
+
+(setv COMMAND (str (. (Path PYTHON) parent (joinpath "autolith")))
+      STANDS r"\x1b\[\?2004h")                           ; bracketed paste on: the prompt is there
+
+(defn session [shell]
+  "Start a real session in SHELL; return the process ids of its launcher and its image, as they say themselves."
+  (.run shell f"sh -c 'echo launcher $$; exec {COMMAND}'")
+  (setv started (int (.group (.until shell r"launcher (\d+)") 1)))
+  (.until shell STANDS)
+  (.raw shell)
+  #(started (int (.read-text (Path f"/proc/{started}/task/{started}/children")))))
+
+(defn [(pytest.mark.parametrize "who,name,code" [#(0 "SIGTERM" 143) #(0 "SIGHUP" 129) #(1 "SIGTERM" 143)])]
+  test-a-session-ends-when-asked [who name code shell]
+  "A real session that is asked to end does, with the usual status and the terminal as it was."
+  (setv before (.modes shell)
+        pids (session shell))
+  (os.kill (get pids who) (getattr signal name))
+  (assert (gone? (get pids 1)))
+  (assert (= (.status shell) code))
+  (assert (= (.modes shell) before)))
+
+(defn test-a-session-ends-with-its-launcher [shell]
+  "A real session does not outlive its launcher."
+  (setv [started image] (session shell))
+  (os.kill started signal.SIGKILL)
+  (assert (gone? image)))
+
+(defn test-a-session-stops-and-goes-on [shell]
+  "Ctrl-Z gives the shell its terminal back, `fg` the session its own, and quitting is orderly."
+  (setv before (.modes shell)
+        [started image] (session shell))
+  (for [_ (range 2)]
+    (.key shell "z")
+    (.until shell "Stopped")
+    (assert (= (.modes shell) before))
+    (.run shell "fg")
+    (.until shell STANDS)
+    (.raw shell))
+  (.key shell "d")
+  (assert (gone? started))                               ; what is typed before is the session's
+  (assert (= (.status shell) 0))
+  (assert (= (.modes shell) before)))
+
+(defn test-the-key-leads-from-a-session-to-recovery [shell]
+  "Ctrl-\\ ends a real session, opens recovery, and leaving that gives 70."
+  (setv before (.modes shell))
+  (session shell)
+  (.key shell "\\")
+  (.until shell "recovery> ")
+  (.run shell "q")
+  (assert (= (.status shell) 70))
+  (assert (= (.modes shell) before)))
+
+
 ;; * Recovery
 
 (defn [pytest.fixture] tree [tmp-path]
@@ -316,7 +380,7 @@ import autolith_launcher; autolith_launcher.main()" (str tree) #* arguments]
                              :cwd "/" :capture-output True :text True :timeout 60 :stdin subprocess.DEVNULL))
   #(done.returncode done.stdout done.stderr))
 
-(defn [(pytest.mark.parametrize "damage" ["autolith/__init__.py" "autolith/__main__.py" "autolith/base/forms.hy"])]
+(defn [(pytest.mark.parametrize "damage" ["autolith/__init__.py" "autolith/__main__.py" "autolith/door/main.hy"])]
   test-recovery-stands-when-the-package-does-not [damage tree]
   "With a file of the package broken, the start says where recovery is, and recovery runs."
   (.write-text (/ tree damage) "(((")
@@ -325,7 +389,12 @@ import autolith_launcher; autolith_launcher.main()" (str tree) #* arguments]
   (assert (in "autolith --recovery" err))
   (setv [status out err] (command tree "--recovery"))
   (assert (= status 0))
-  (assert (in (if (.endswith damage ".py") "SyntaxError" "LexException") (+ out err)) out))
+  (setv said (if (.endswith damage ".py") "SyntaxError" "PrematureEndOfInput"))
+  (assert (in said out) (+ out err))
+  (.write-text (/ tree "autolith" "base" "forms.hy") "(((")
+  (setv [status out err] (command tree "--recovery"))    ; now without the reader of data forms
+  (assert (= status 0))
+  (assert (in said out) (+ out err)))
 
 (defn test-recovery-runs-from-the-pristine-copy [tree]
   "Once a pristine copy exists, recovery runs from it however broken the package is, and names nothing lost."

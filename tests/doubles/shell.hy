@@ -5,7 +5,8 @@ gives the exit status of the last line; `.modes` the terminal's own."
 
 (import
   os
-  re
+  termios
+  time
   pexpect)
 
 (defclass Shell []
@@ -49,6 +50,15 @@ gives the exit status of the last line; `.modes` the terminal's own."
     "Return the terminal's modes, as `stty -g` prints them."
     (.run self "echo \"[$(stty -g)]\"")
     (.group (.until self r"\[([0-9a-f:]{20,})\]") 1))
+
+  (defn raw [self]
+    "Wait until a program reads the terminal key by key while the kernel still makes signals of keys."
+    (for [_ (range 2000)]
+      (setv flags (get (termios.tcgetattr self.child.child-fd) 3))
+      (when (and (& flags termios.ISIG) (not (& flags termios.ICANON)))
+        (return))
+      (time.sleep 0.01))
+    (raise (TimeoutError "no program took the terminal")))
 
   (defn __enter__ [self] self)
 
