@@ -13,8 +13,8 @@ is {\"type\" \"message\" \"traceback\" \"restarts\"}, RESTARTS a list of #(name 
   autolith.image [printing])
 
 (defparameter hidden-files
-  #("autolith/image/" "autolith/base/threads" "autolith/base/conditions" "autolith/tool/dispatch" "autolith/tool/tool." "concurrent/futures/_base.py"
-    "importlib/_bootstrap" "<frozen ")
+  #("autolith/image/" "autolith/base/threads" "autolith/base/conditions" "autolith/tool/dispatch" "autolith/tool/tool."
+    "concurrent/futures/_base.py" "importlib/_bootstrap" "<frozen ")
   "Beginnings or parts of the names of files whose frames are never shown.")
 
 (defparameter shown-frames 40

@@ -164,9 +164,10 @@
   arguments)
 
 (defn _failed [outcome]
-  "Return the condition that the failed OUTCOME is to code."
-  (setv failure (result.ToolFailed outcome))
-  (setv failure.__cause__ outcome.condition)
+  "Return the condition that the failed OUTCOME is to code; an exception that nobody expects is its cause."
+  (setv failure (result.ToolFailed outcome)
+        cause outcome.condition)
+  (setv failure.__cause__ (if (isinstance cause conditions.AutolithError) None cause))
   failure)
 
 (defn _waited [tool positional named caller]
