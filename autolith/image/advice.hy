@@ -231,14 +231,16 @@ With OBSERVER, FUNCTION cannot break TARGET: what it raises is reported."
 ;; * As a registry, for (reload)
 
 (defn _snapshot []
-  "Return {path {key row}} of all advice, the outermost first."
-  (dfor [path record] (.items table) path (dfor r (get record "rows") (get r "key") r)))
+  "Return {#(path key) row} of all advice, the outermost first."
+  (dfor [path record] (.items table)
+        row (get record "rows")
+        #(path (get row "key")) row))
 
 (defn _restore [wanted]
-  "Make WANTED, {path {key row}}, all the advice there is."
+  "Make WANTED, {#(path key) row}, all the advice there is."
   (with [_ install.lock  _ (install.deferring)]
-    (for [path (| (dict.fromkeys table) (dict.fromkeys wanted))]
-      (setv rows (list (.values (.get wanted path {})))
+    (for [path (| (dict.fromkeys table) (dict.fromkeys (gfor [path _] wanted path)))]
+      (setv rows (lfor [[p _] row] (.items wanted) :if (= p path) row)
             record (or (.get table path) (_new-record path (targets.resolve path))))
       (when (!= rows (get record "rows"))
         (_set-rows path record rows)))))

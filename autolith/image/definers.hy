@@ -33,7 +33,7 @@
 (defn _pattern [name]
   "Return the pattern of a top-level definition of NAME."
   (setv word f"{(re.escape name)}(?=[\\s)\\[\\]])")
-  (re.compile (+ r"^\(def\S*\s+(?::async\s+)?(?:\[.*?\]\s+)?(?:#\^\s*(?:\([^)]*\)|\S+)\s+)?" word
+  (re.compile (+ r"^\(def\S*\s+(?::async\s+)?(?:\[[\s\S]{0,300}?\]\s+)?(?:#\^\s*(?:\([^)]*\)|\S+)\s+)?" word
                  r"|^\(setv(?:\s+|(?:(?!\n\S|\n\n)[\s\S])*?(?:\n\s+|\s{2,}))" word)
               re.MULTILINE))
 

@@ -353,23 +353,27 @@ NAME and SOURCE say what it was; the names REMOVED are unbound in the end. Retur
 ;; * As a registry, for (reload)
 
 (defn _active []
-  "Return {id change} of the changes in force."
-  (dfor e (changes) (get e "id") e))
+  "Return {id #(module name source origin)} of the changes in force."
+  (dfor e (changes) (get e "id") (tuple (gfor k ["module" "name" "source" "origin"] (get e k)))))
 
 (defn _restore [wanted]
-  "Make the changes WANTED, {id change}, those in force: take back others, newest first, and install missing ones again."
-  (for [e (reversed (changes))]
-    (when (not-in (get e "id") wanted) (_take-back e)))
-  (for [[id e] (sorted (.items wanted))]
-    (when (get e "undone") (_again e))))
+  "Make the changes WANTED, as `_active` gives them, those in force: take back others, newest first, and install missing ones again."
+  (with [_ install.lock]
+    (setv live (_active))
+    (for [e (reversed (changes))]
+      (when (not-in (get e "id") wanted) (_take-back e)))
+    (for [[id row] (sorted (.items wanted))]
+      (when (not-in id live) (_again id #* row)))))
 
-(defn _again [entry]
-  "Install ENTRY, which was taken back, again."
-  (setv token (.set registries.origin (get entry "origin"))
-        module (namespace.find-module (get entry "module")))
+(defn _again [id path name source whose]
+  "Install SOURCE, which defined NAME in the module PATH as change ID for WHOSE, again, under the same ID."
+  (setv token (.set registries.origin whose)
+        module (namespace.find-module path))
   (try
-    (for [form (evaluate.read-forms (get entry "source") "<again>.hy" module)]
-      (install-form form module (get entry "source")))
-    (finally (.reset registries.origin token))))
+    (setv entry (change module name (_runs-of module (evaluate.keep-source source "again") source) source))
+    (finally (.reset registries.origin token)))
+  (for [old (lfor e journal :if (= (get e "id") id) e)]
+    (.remove journal old))
+  (when (isinstance entry Change) (setv (get entry "id") id)))
 
 (registries.register "definitions" _active _restore)

@@ -56,4 +56,6 @@
     (when (= tb.tb-frame.f-code.co-filename path)
       (setv line tb.tb-lineno))
     (setv tb tb.tb-next))
-  {"file" path "line" (or (getattr error "lineno" None) line) "message" (.strip message)})
+  (when (and (getattr error "lineno" None) (= (getattr error "filename" None) path))
+    (setv line error.lineno))
+  {"file" path "line" line "message" (.strip message)})

@@ -188,23 +188,30 @@ registry (image/registries) is noted, so that a reload begins without it."
 (defn _note-changes [before modules]
   "Note what a form changed since registries were BEFORE and sys.modules had MODULES, as the init files' doing."
   (setv change (registries.difference before (registries.take))
-        came (lfor m sys.modules :if (and (not-in m modules) (.startswith m "autolith.")) m))
+        came (sfor m sys.modules
+                   :if (and (not-in m modules) (.startswith m "autolith.") (not (.startswith m "autolith.image.")))
+                   m))
   (when came
     (setv change (dfor [name entries] (.items change)
                        name (dfor [path [old new]] (.items entries)
-                                  :if (not (_defined-by? new came))
+                                  :if (not (_came? new came))
                                   path #(old new)))))
   (setv (get loaded "changes") (registries.combined (get loaded "changes") change)))
 
-(defn _defined-by? [value modules [depth 0]]
-  "Tell whether VALUE is, or holds, a function or class that one of MODULES defined: that came with an import."
+(defn _came? [value modules]
+  "Tell whether VALUE came with the import of MODULES: it holds functions that one of them defined, and none of the user's."
+  (setv homes (set (_homes value)))
+  (and (bool (& homes modules)) (not-in "autolith.user" homes)))
+
+(defn _homes [value [depth 0]]
+  "Yield the modules of the functions and classes that VALUE is or holds."
   (cond
-    (in (getattr value "__module__" None) modules) (or (callable value) (isinstance value type))
-    (> depth 3) False
-    (isinstance value dict) (any (gfor v (.values value) (_defined-by? v modules (+ depth 1))))
-    (isinstance value #(tuple list)) (any (gfor v value (_defined-by? v modules (+ depth 1))))
-    (hasattr value "__dict__") (any (gfor v (list (.values (vars value))) :if (callable v) (_defined-by? v modules (+ depth 1))))
-    True False))
+    (or (isinstance value type) (and (callable value) (isinstance (getattr value "__module__" None) str)))
+      (yield value.__module__)
+    (> depth 3) None
+    (isinstance value dict) (for [v (list (.values value))] (yield :from (_homes v (+ depth 1))))
+    (isinstance value #(tuple list)) (for [v value] (yield :from (_homes v (+ depth 1))))
+    (hasattr value "__dict__") (for [v (list (.values (vars value)))] (yield :from (_homes v (+ depth 1))))))
 
 
 ;; * Loading again

@@ -311,11 +311,13 @@ Names that differ only in spelling (`a-b`, `a_b`) are one name; a second spellin
 
 (defn _load [path]
   "Return the module at PATH, imported if need be; None if there is none. A module that fails to load raises."
+  (when (not (all (gfor part (.split path ".") (.isidentifier part)))) (return))
+  (when (in path sys.modules) (return (get sys.modules path)))
+  (importlib.invalidate-caches)                       ; its file may be new
   (try
-    (or (.get sys.modules path) (importlib.import-module path))
+    (importlib.import-module path)
     (except [e ModuleNotFoundError]
-      (when (not (or (= e.name path) (.startswith path f"{e.name}."))) (raise)))
-    (except [[ValueError TypeError]])))
+      (when (not (or (= e.name path) (.startswith path f"{e.name}."))) (raise)))))
 
 (defn _suggestion [path]
   "Return a hint at the modules whose names are close to PATH."
