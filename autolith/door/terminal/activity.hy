@@ -8,15 +8,22 @@ while nothing runs; \"calls\" maps the ids of running calls to their forms, \"fo
 
 (defn start []
   "Return the state in which nothing runs."
-  {"phase" None "what" "" "since" 0 "bytes" 0 "last" 0 "model" "" "calls" {} "forms" {} "turn" None})
+  {"phase" None "what" "" "since" 0 "bytes" 0 "last" 0 "answering" False "model" "" "calls" {} "forms" {} "turn" None})
+
+(defn note [state event now]
+  "Change STATE by EVENT at NOW; the next piece of a text costs next to nothing."
+  (if (and (= (get event "type") "text-delta") (= (get state "phase") "PRINT") (get state "answering"))
+    (setv (get state "bytes") (+ (get state "bytes") (len (get event "text")))
+          (get state "last") now)
+    (.update state (after state event now))))
 
 (defn after [state event now]
   "Return STATE after EVENT at NOW."
   (match (get event "type")
     "turn-started" (| state {"turn" now} (phase "READ" "beginning" now))
     "request-started" (| state {"model" (.get event "model" "")} (phase "READ" f"sent to {(.get event "model" "the model")}" now))
-    "text-delta" (growing state "PRINT" f"{(or (get state "model") "the model")} is answering" (len (get event "text")) now)
-    "reasoning-delta" (growing state "READ" f"{(or (get state "model") "the model")} is thinking" (len (get event "text")) now)
+    "text-delta" (| (growing state "PRINT" f"{(model state)} is answering" (len (get event "text")) now) {"answering" True})
+    "reasoning-delta" (growing state "READ" f"{(model state)} is thinking" (len (get event "text")) now)
     "call-delta" (| state (phase "PRINT" f"writing a call to {(.get event "name" "a tool")}" (get state "since"))
                     {"bytes" (or (.get event "bytes") 0) "last" now})
     "call-started" (calling state event now)
@@ -26,9 +33,13 @@ while nothing runs; \"calls\" maps the ids of running calls to their forms, \"fo
     "evaluation" (| state {"forms" (without (get state "forms") (.get event "id"))})
     _ state))
 
+(defn model [state]
+  "Return the name of the model that STATE is about."
+  (or (get state "model") "the model"))
+
 (defn phase [name what now]
   "Return the fields of a phase NAME that begins NOW with WHAT."
-  {"phase" name "what" what "since" now "bytes" 0 "last" now})
+  {"phase" name "what" what "since" now "bytes" 0 "last" now "answering" False})
 
 (defn growing [state name what size now]
   "Return STATE in the phase NAME, doing WHAT, SIZE bytes further."
@@ -46,7 +57,8 @@ while nothing runs; \"calls\" maps the ids of running calls to their forms, \"fo
 
 (defn calling [state event now]
   "Return STATE with the call of EVENT running."
-  (| state {"calls" (| (get state "calls") {(get event "call_id") (get event "form")})} (phase "EVAL" (get event "form") now)))
+  (setv form (get event "form"))
+  (| state {"calls" (| (get state "calls") {(get event "call_id") form})} (phase "EVAL" form now)))
 
 (defn ended-call [state event now]
   "Return STATE without the call of EVENT."

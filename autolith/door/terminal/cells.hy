@@ -73,3 +73,7 @@ counts as the widest of their answers, so that a row never runs over."
 (defn margin [width]
   "Return the width of the margin on a screen of WIDTH columns: 2, below 8 columns 1, on one column 0."
   (cond (>= width 8) 2 (> width 1) 1 True 0))
+
+(defn only-marks? [row]
+  "Is ROW nothing but marks for the terminal, and no line?"
+  (and (bool row) (all (gfor [style _] row (.startswith style "mark:")))))

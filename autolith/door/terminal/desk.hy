@@ -53,7 +53,7 @@ placeholders in the draft to what they stand for; `notice` is {\"text\" \"until\
   (defn show [self event]
     "Take EVENT into the scroll and what runs, and paint soon."
     (.take self.scroll event)
-    (setv self.activity (activity.after self.activity event (time.monotonic)))
+    (activity.note self.activity event (time.monotonic))
     (when self.painter (.soon self.painter)))
 
   (defn freshen [self]

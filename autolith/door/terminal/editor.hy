@@ -7,7 +7,8 @@ A place is {\"operator\" str or None \"argument\" int, of the call round the car
   re)
 
 (setv OPEN "([{" CLOSE {")" "(" "]" "[" "}" "{"}
-      BODY (re.compile r"(def\w*|fn|when|unless|while|for|[lgsd]for|let|with|try|except\*?|finally|else|do|match|cond|if|deftool|handler-bind|restart-case|in-module|redefine)$")
+      BODY (re.compile (+ r"(def\w*|fn|when|unless|while|for|[lgsd]for|let|with|try|except\*?|finally|else|do|match|cond|if"
+                          r"|handler-bind|restart-case|redefine)$"))
       TOKEN (re.compile r"\"(?:[^\"\\]|\\.)*(?P<quote>\")?|;[^\n]*|#\[(?P<fence>[^\[\]\s]*)\[|[\(\[\{\)\]\}]|[^\s\(\)\[\]\{\}\";]+|\s+" re.DOTALL)
       DOTTED (re.compile r"[^\s()\[\]{}\"';`~,]*$"))
 

@@ -9,7 +9,8 @@
         signature (completer.signature name operations))
   (if (not signature)
     []
-    (lfor row [(signature-row signature place) [#("class:faint" (cells.clean-line (completer.documentation name operations)))]]
+    (lfor row [(signature-row signature place)
+               [#("class:faint" (cells.clean-line (completer.documentation name operations)))]]
           :if (cells.row-text row)
           [#("" (* " " (cells.margin width))) #* (in-sight row (- width (cells.margin width)))])))
 

@@ -7,7 +7,7 @@ of a synchronized update."
 (import
   asyncio
   prompt_toolkit.data_structures [Point]
-  autolith.door.terminal [wrap])
+  autolith.door.terminal [cells wrap])
 
 (defparameter fps 30 "How many frames a second are painted while text streams.")
 
@@ -62,12 +62,13 @@ of a synchronized update."
     (setv output self.output depth self.app.color-depth)
     (for [row rows]
       (for [[style text] (wrap.merged row)]
-        (if style
-          (do (.set-attributes output (.look self style) depth)
-              (.write output text)
-              (.reset-attributes output))
-          (.write output text)))
-      (.write-raw output "\r\n")))
+        (cond
+          (.startswith style "mark:") (.write-raw output (+ "\x1b]133;" (cut style 5 None) "\x07"))
+          style (do (.set-attributes output (.look self style) depth)
+                    (.write output text)
+                    (.reset-attributes output))
+          True (.write output text)))
+      (when (not (cells.only-marks? row)) (.write-raw output "\r\n"))))
 
   (defn look [self style]
     "Return what STYLE looks like."

@@ -14,8 +14,8 @@ What a person types is a line, or several that make one form; lines pasted toget
   autolith.image [evaluate])
 
 (defparameter labels
-  {"user" "you: "  "form" "form: "  "value" "value: "  "call" "call: "  "steering" "steering: "  "ok" "ok: "  "failed" "failed: "
-   "question" "question: "  "error" "error: "  "note" "note: "  "reasoning" "reasoning: "}
+  {"user" "you: "  "form" "form: "  "value" "value: "  "call" "call: "  "steering" "steering: "
+   "ok" "ok: "  "failed" "failed: "  "question" "question: "  "error" "error: "  "note" "note: "  "reasoning" "reasoning: "}
   "What stands for each mark.")
 (defparameter progress-at [10 30 60] "Seconds after which a running turn is told of; then each minute.")
 
@@ -77,10 +77,11 @@ What a person types is a line, or several that make one form; lines pasted toget
 
 (defn begin [p startup]
   "Say what this is, and the conversation so far."
-  (setv why (if (.get os.environ "AUTOLITH_PLAIN") "AUTOLITH_PLAIN" "TERM") status (link.status-line p.session))
+  (setv why (if (.get os.environ "AUTOLITH_PLAIN") "AUTOLITH_PLAIN" "TERM")
+        status (link.status-line p.session)
+        facts (lfor key ["model" "provider" "cwd"] :if (.get status key) (str (get status key))))
   (write (+ [f"note: plain mode, from {why}" f"note: Autolith {(get startup "version")}"
-             (.format "note: {}" (cells.clean-line (.join ", " (filter None [(str (or (.get status "model") "")) (str (.get status "provider" ""))
-                                                                             (str (.get status "cwd" ""))]))))]
+             (+ "note: " (cells.clean-line (.join ", " facts)))]
             (lfor n (.get startup "notices" []) (+ "note: " (cells.clean-line (str n))))))
   (for [event (link.events p.session 200)] (.take p.scroll event))
   (.close p.scroll)
@@ -98,7 +99,7 @@ What a person types is a line, or several that make one form; lines pasted toget
   "Print what became final."
   (setv rows (.drain p.scroll))
   (when rows
-    (write (lfor row rows (labelled (cells.row-text row))))))
+    (write (lfor row rows :if (not (cells.only-marks? row)) (labelled (cells.row-text row))))))
 
 (defn labelled [line]
   "Return LINE with a word for its mark, and signs for the program's own dots."
@@ -125,7 +126,8 @@ What a person types is a line, or several that make one form; lines pasted toget
 (defn arrived [p event]
   "Print EVENT; of an answer, when it is whole."
   (setv kind (get event "type") now (time.monotonic)
-        p.activity (activity.after p.activity event now))
+)
+  (activity.note p.activity event now)
   (match kind
     "text-delta" (return (.append p.answer (get event "text")))
     "answer" (do (setv p.answer [])
@@ -199,7 +201,8 @@ What a person types is a line, or several that make one form; lines pasted toget
     (not lines) None
     (> (len lines) 1) (do (.extend p.buffer lines)
                           (setv p.pasted True)
-                          (write [f"note: {(text.count (len lines) "line")} pasted; Enter on an empty line sends them"]))
+                          (write [(+ f"note: {(text.count (len lines) "line")} pasted;"
+                                     " Enter on an empty line sends them")]))
     (and p.pasted (not (get lines 0))) (do (setv p.pasted False) (send p (.join "\n" p.buffer)))
     True (do (.append p.buffer (get lines 0))
              (when (not p.pasted) (consider p (.join "\n" p.buffer))))))
@@ -211,7 +214,8 @@ What a person types is a line, or several that make one form; lines pasted toget
     (= state "complete") (send p source)
     (= state "incomplete") (ask p)
     True (do
-           (write [(.format "error: {}, line {} column {}. Nothing was evaluated." (.rstrip (get state 1) ".") #* (cut state 2 None))])
+           (setv [_ message line column] state)
+           (write [f"error: {(.rstrip message ".")}, line {line} column {column}. Nothing was evaluated."])
            (setv p.buffer [])
            (ask p))))
 

@@ -55,6 +55,10 @@ line, and a plain drawing takes its place."
     (.extend rows (wrap.rows-of [#(text-style line)] width (if i rest first) rest)))
   rows)
 
+(defn noted [text width]
+  "Return TEXT as the program's own words."
+  (marked "note" "class:faint" (cells.clean text) width "class:faint"))
+
 (defn indented [text width [text-style ""]]
   "Return the lines of TEXT, blanks kept, in the text column."
   (setv blank [#("" (* " " (cells.margin width)))])
@@ -153,7 +157,8 @@ line, and a plain drawing takes its place."
 (defn changes-summary [data]
   "Return the words for DATA, the changes of an edit."
   (.join ", " (lfor c (get data "changes")
-                (joined [f"edit {(short-uri (str (.get c "uri" "")))}" f"+{(.get c "added" 0)} -{(.get c "removed" 0)}"]))))
+                (joined [f"edit {(short-uri (str (.get c "uri" "")))}"
+                         f"+{(.get c "added" 0)} -{(.get c "removed" 0)}"]))))
 
 (defn body [event screen]
   "Return the lines of EVENT's result that are shown: none of a success that only read."
@@ -189,7 +194,8 @@ line, and a plain drawing takes its place."
     (.extend rows (indented (+ "  " line) width
                             (cond (.startswith line "+") "class:good" (.startswith line "-") "class:bad" True ""))))
   (when (> (len lines) body-limit)
-    (.extend rows (indented (.format "  {} {} more" (style.mark "cut") (prose.count (- (len lines) body-limit) "line")) width "class:faint")))
+    (setv more (prose.count (- (len lines) body-limit) "line"))
+    (.extend rows (indented f"  {(style.mark "cut")} {more} more" width "class:faint")))
   rows)
 
 (defn show-turn-done [event screen]
@@ -289,9 +295,8 @@ line, and a plain drawing takes its place."
 
 (defn show-session-started [event screen]
   "Return the line about a conversation that begins or goes on."
-  (marked "note" "class:faint"
-    (cells.clean-line (if (.get event "resumed") f"conversation {(ids.show-id (get event "id"))} goes on" f"conversation {(ids.show-id (get event "id"))}"))
-    (get screen "width") "class:faint"))
+  (noted (.format "conversation {}{}" (ids.show-id (get event "id")) (if (.get event "resumed") " goes on" ""))
+         (get screen "width")))
 
 (defn show-question [event screen]
   "Return what is asked; the choices are drawn under the prompt."
@@ -311,10 +316,12 @@ line, and a plain drawing takes its place."
   "Return the first lines: STARTUP is {\"version\" \"notices\"}, STATUS the session's status."
   (setv width (get screen "width")
         model (.strip (.join " " (filter None [(.get status "model") (.get status "effort")])))
+        provider (str (.get status "provider" ""))
         art (if (>= width 50) ["   /\\     " "  /()\\    " " /    \\   "] ["" "" ""])
-        place (joined [(str (or (.get status "cwd") "")) (if (.get status "branch") f"branch {(get status "branch")}" "")])
-        lines [f"Autolith {(get startup "version")}" (joined [model (str (.get status "provider" ""))]) place])
+        branch (.get status "branch")
+        place (joined [(str (or (.get status "cwd") "")) (if branch f"branch {branch}" "")])
+        lines [f"Autolith {(get startup "version")}" (if (= model provider) model (joined [model provider])) place])
   (+ (lfor [a line] (zip art lines)
        (cells.fit-row [#("class:faint" a) #("" (cells.fit (cells.clean-line line) (max 1 (- width (len a)))))] width))
-     (sum (lfor n (.get startup "notices" []) (marked "note" "class:faint" (cells.clean (str n)) width "class:faint")) [])
+     (sum (lfor n (.get startup "notices" []) (noted (str n) width)) [])
      [[]]))

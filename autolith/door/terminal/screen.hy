@@ -132,7 +132,8 @@ Top down: what is still open of the answer, the draft, and under the caret what 
 (defn query-window [desk]
   "Return the window of the history's search, there while one searches."
   (ConditionalContainer
-    (Window (BufferControl desk.query) :height 1 :get-line-prefix (fn [line wrap] [#("class:accent" (cut "? " (cells.margin (.columns desk))))]))
+    (Window (BufferControl desk.query) :height 1
+            :get-line-prefix (fn [line wrap] [#("class:accent" (cut "? " (cells.margin (.columns desk))))]))
     :filter (Condition (fn [] (= desk.mode "search")))))
 
 (defn build [desk input]

@@ -13,6 +13,8 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
 
 (setv LOCAL #{"evaluation-started" "value" "evaluation" "output" "notice" "question" "answered" "session-started"})
 
+(setv ENDS {"ok" "mark:D;0" "error" "mark:D;1" "aborted" "mark:D;130"})
+
 (defclass Scroll []
   "The order of things. WIDTH gives the columns of the screen, EFFECT a tool's effect, NOW a time in seconds."
 
@@ -21,6 +23,7 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
           self.effect effect
           self.now now
           self.done []
+          self.pieces []
           self.stream None
           self.held []
           self.since None
@@ -35,8 +38,10 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
   (defn take [self event]
     "Take EVENT: draw it, add it to what is open, or hold it until a line ends."
     (setv kind (get event "type"))
+    (when (= kind "text-delta")
+      (return (.append self.pieces (get event "text"))))
+    (.absorb self)
     (cond
-      (= kind "text-delta") (.add-text self (get event "text"))
       (and (in kind LOCAL) (or self.held (and self.stream (.mid-line self.stream)))) (.hold self event)
       True (.settle self event)))
 
@@ -44,6 +49,12 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
     "Keep EVENT until the answer's line ends."
     (when (not self.held) (setv self.since (self.now)))
     (.append self.held event))
+
+  (defn absorb [self]
+    "Set the pieces of the answer that came since the last time; a frame at a time, not a piece at a time."
+    (when self.pieces
+      (setv text (.join "" self.pieces) self.pieces [])
+      (.add-text self text)))
 
   (defn add-text [self text]
     "Set TEXT, a piece of the answer."
@@ -68,6 +79,7 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
 
   (defn close [self]
     "End the block of answer text, and let go what it held back."
+    (.absorb self)
     (when self.stream
       (.extend self.done (.finish self.stream))
       (setv self.stream None))
@@ -80,6 +92,7 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
 
   (defn tick [self]
     "Let go what has been held too long; the answer's block is split, and says so."
+    (.absorb self)
     (when (and self.held (>= (- (self.now) self.since) patience))
       (when self.stream (.extend self.done (.split self.stream)))
       (.release self)
@@ -106,7 +119,7 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
     "Remember what the user said: it is shown when its turn comes. What comes from the record is shown at once."
     (setv text (get event "text") kind (get event "kind") id (.get event "id"))
     (cond
-      (is id None) (.extend self.done (if (= kind "prompt") (render.said text (self.width)) (render.entered text (self.width))))
+      (is id None) (.extend self.done ((if (= kind "prompt") render.said render.entered) text (self.width)))
       (in kind ["prompt" "steering" "follow-up"]) (setv (get self.inputs id) text)))
 
   (defn on-input-removed [self event]
@@ -116,11 +129,12 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
   (defn on-turn-started [self event]
     "Show what waited until now."
     (setv text (.pop self.inputs (.get event "id") None) self.half False)
-    (when text (.extend self.done (render.said text (self.width)))))
+    (when text (.extend self.done (opened (render.said text (self.width))))))
 
   (defn on-turn-done [self event]
     "Show how the turn ended."
     (.draw self {#** event "half" self.half})
+    (.append self.done [#((if (= (get event "status") "done") "mark:D;0" "mark:D;1") "")])
     (setv self.half False))
 
   (defn on-steering-applied [self event]
@@ -136,7 +150,7 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
     (.pop self.inputs id None)
     (if (in source self.quiet)
       (do (.discard self.quiet source) (.add self.quiet id))
-      (.extend self.done (render.entered source (self.width)))))
+      (.extend self.done ((if (.get event "beside") list opened) (render.entered source (self.width))))))
 
   (defn on-value [self event]
     "Show a value."
@@ -149,6 +163,8 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
     (when (and (in id self.quiet) (= (get event "status") "ok"))
       (return (.discard self.quiet id)))
     (.draw self {#** event "shown" (in id self.shown)})
+    (when (and (is-not id None) (not (.get event "beside")))
+      (.append self.done [#((get ENDS (get event "status")) "")]))
     (when (.get event "beside")
       (.extend self.done (render.marked "note" "class:faint"
                                         (render.joined ["beside" (render.lasted event)])
@@ -173,13 +189,21 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
 
   (defn drain [self]
     "Return the rows that became final, and forget them."
+    (.absorb self)
     (setv rows self.done self.done [])
     rows)
 
   (defn live [self]
     "Return the rows that are shown but not final."
+    (.absorb self)
     (+ (if self.stream (do (.resize self.stream (self.width)) (.live self.stream)) [])
        (if self.printed (cut (render.indented (overwritten self.printed) (self.width)) -3 None) []))))
+
+(defn opened [rows]
+  "Return ROWS, something the user entered, with the marks that tell a terminal where prompt, input and output begin."
+  (setv [lead #* others] (get rows 0))
+  (setv rows [[#("mark:A" "") lead #("mark:B" "") #* others] #* (cut rows 1 None)])
+  [#* (cut rows -1) [#* (get rows -1) #("mark:C" "")]])
 
 (defn overwritten [line]
   "Return LINE, cleaned, as it stands after its carriage returns."

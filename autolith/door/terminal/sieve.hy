@@ -120,7 +120,9 @@ in it is one edit, never a submission."
     (cond
       (not text) None
       (in "\x1b" text) (do (.flush-bulk self out) (.append out ["keys" (safe text)]) (setv self.burst 0))
-      (.typed? self text now) (do (.append out ["keys" text]) (setv self.burst (+ (.run self now) (len text)) self.last now))
+      (.typed? self text now) (do
+                                (.append out ["keys" text])
+                                (setv self.burst (+ (.run self now) (len text)) self.last now))
       True (.add-bulk self text now out)))
 
   (defn run [self now]

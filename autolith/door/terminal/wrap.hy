@@ -7,7 +7,8 @@ pieces makes no difference to the rows."
   re
   autolith.door.terminal [cells])
 
-(setv TOKENS (re.compile r"[ \t]+|[^ \t]+")
+(setv NONBLANK (re.compile r"[^ ]")
+      TOKENS (re.compile r"[ \t]+|[^ \t]+")
       WIDE (re.compile "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\U00020000-\U0003fffd]"))
 
 (defclass Wrapper []
@@ -26,6 +27,39 @@ pieces makes no difference to the rows."
 
   (defn add [self text [style ""]]
     "Set TEXT in STYLE after what is there."
+    (if (and (> (len text) 64) (.isascii text) (not-in "\t" text))
+      (.add-long self text style)
+      (.add-tokens self text style)))
+
+  (defn add-long [self text style]
+    "Set TEXT, long and ASCII, a row at a time; the rows are those that word by word would give."
+    (setv at (.find text " ") end (.rfind text " "))
+    (when (< -1 at end)
+      (.add-tokens self (cut text at) style)
+      (.place self)
+      (setv text (cut text (.add-rows self text at end style) None)))
+    (.add-tokens self text style))
+
+  (defn add-rows [self text at end style]
+    "Set the words of TEXT between the blanks AT and END; return the place of the blank where it stopped."
+    (while (and (< at end) (not self.gap) (> self.used self.bare))
+      (setv room (- self.width self.used)
+            edge (if (<= (- end at) room) end (.rfind text " " at (+ at room 1)))
+            piece (.rstrip (cut text at edge) " ")
+            at (+ at (len piece)))
+      (when piece
+        (.append self.row #(style piece))
+        (+= self.used (len piece)))
+      (setv hit (.search NONBLANK text at end))
+      (when (or (= edge end) (is hit None)) (break))
+      (.turn self)
+      (setv begin (.start hit) at (.find text " " begin))
+      (.add-part self (cut text begin at) style)
+      (.place self))
+    at)
+
+  (defn add-tokens [self text style]
+    "Set TEXT word by word."
     (for [token (.findall TOKENS text)]
       (cond
         (in (get token 0) " \t") (do (.place self) (.append self.gap #(style token)))

@@ -96,3 +96,18 @@
   "Characters whose width terminals dispute count as wide, so a full line never runs over."
   (for [row (set-in-pieces (+ "`" (* "\u3164\u3164\u2705" 20) "`") [3] 24)]
     (assert (<= (sum (gfor c (cells.row-text row) (if (in c "\u3164\u2705") 2 1))) 24))))
+
+(defn [(given (.map (st.lists (st.sampled-from ["word" "a" " " "  " "   " "looooooooooooooooooooong" "xy" "." "12345678"]) :max-size 60)
+                    run-together)
+              (st.lists (st.integers 1 200) :min-size 1 :max-size 4) WIDTHS)
+       (settings :max-examples 200 :deadline None)]
+      test-long-text [text sizes width]
+  "Long plain text is set row by row, and the rows are those of setting it word by word."
+  (setv fast (wrap.Wrapper width [#("" "- ")] [#("" "  ")]) slow (wrap.Wrapper width [#("" "- ")] [#("" "  ")]) at 0 i 0)
+  (.add-tokens slow text "")
+  (while (< at (len text))
+    (setv size (get sizes (% i (len sizes))))
+    (.add-long fast (cut text at (+ at size)) "")
+    (+= at size)
+    (+= i 1))
+  (assert (= (lfor row (.end fast) (wrap.merged row)) (lfor row (.end slow) (wrap.merged row)))))
