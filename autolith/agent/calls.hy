@@ -101,7 +101,7 @@ Results are recorded in the order of the calls, before the next step acts on the
   "Run the calls of GROUP at the same time; record each result in the order of the calls and strike it from WAITING."
   (setv tasks (lfor call group (.create-task (asyncio.get-running-loop) (perform turn call))))
   (try
-    (for [task tasks] (await task))
+    (await (asyncio.wait tasks))        ; not the tasks themselves: one that ignores a cancel would keep it
     (except [asyncio.CancelledError]
       (await (_wind-up tasks))
       (record-group turn group tasks waiting)

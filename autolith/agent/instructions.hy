@@ -4,6 +4,7 @@ Collected, they are [{\"path\" \"text\"} ...], the root's first, bounded togethe
 
 (eval-when-compile (require autolith.base.macros [defparameter]))
 (import
+  codecs
   hashlib
   json
   os
@@ -59,16 +60,15 @@ Collected, they are [{\"path\" \"text\"} ...], the root's first, bounded togethe
     (except [OSError] (return "")))
   (with [f (open fd "rb")]
     (if (stat.S-ISREG (. (os.fstat fd) st-mode))
-      (.strip (cut (decode (.read f (* 4 characters))) characters))
+      (.strip (cut (decode (.read f (* 4 characters)) :whole (not (.read f 1))) characters))
       "")))
 
-(defn decode [data]
-  "Return the bytes DATA as text: UTF-8, perhaps cut in its last character, else Latin-1."
-  (for [dropped (range 4)]
-    (try
-      (return (.lstrip (.decode (cut data (- (len data) dropped)) "utf-8") "\ufeff"))
-      (except [UnicodeDecodeError])))
-  (.decode data "latin-1"))
+(defn decode [data * [whole True]]
+  "Return the bytes DATA as text: UTF-8, unless WHOLE perhaps cut in its last character, else Latin-1."
+  (try
+    (.removeprefix (.decode ((codecs.getincrementaldecoder "utf-8")) data whole) "\ufeff")
+    (except [UnicodeDecodeError]
+      (.decode data "latin-1"))))
 
 (defn render [found]
   "Return the instructions FOUND as text, each file introduced by its path as JSON."
