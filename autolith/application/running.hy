@@ -10,6 +10,7 @@ returns; an evaluation's is what `evaluate.run` returns."
   autolith.application [observers session]
   autolith.base [conditions text threads]
   autolith.image [evaluate]
+  autolith.state [settings]
   autolith.tool [context fs registry])
 
 (setv RECORD-LIMIT 4000)
@@ -34,7 +35,7 @@ returns; an evaluation's is what `evaluate.run` returns."
   (when (is s.conversation None) (session.begin s))
   (when (is s.agent None)
     (setv s.agent (agent.Agent :conversation s.conversation :provider s.provider :model s.model :effort s.effort
-                               :cwd s.cwd
+                               :cwd s.cwd :immutable (settings.value "immutable")
                                :publish (fn [event] (session.publish-event s event))
                                :take-steering (fn [] (take-steering s))
                                :before-request (fn [] (adopt-configuration s))

@@ -46,7 +46,6 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
           self.ended False
           self.tasks (set)
           self.pending-file None
-          self.immutable False
           self.on-end None)))
 
 (defn get-current []
@@ -151,7 +150,14 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
 (defn announce [s * resumed]
   "Publish that S is up."
   (publish s "session-started" :id s.conversation.id :directory s.cwd :provider (get s.provider "name")
-           :model s.model :effort s.effort :version events.VERSION :resumed resumed))
+           :model s.model :effort s.effort :version events.VERSION :resumed resumed)
+  (state-assumption s))
+
+(defn state-assumption [s]
+  "Say what is assumed of a model that is not in the table."
+  (setv words (choice.assumption s.model))
+  (when words (notice s words "warning"))
+  None)
 
 (defn record [s entry]
   "Append the record ENTRY to the conversation of S; before there is one it waits in memory."

@@ -19,12 +19,19 @@
 
 (defn load-layers [asked]
   "Load the init layers for ASKED; return the faults, {\"file\" \"line\" \"message\"}: their forms were skipped."
-  (layers.load :user (not-in "no-init" asked)))
+  (+ (_setting-faults) (layers.load :user (not-in "no-init" asked))))
+
+(defn _setting-faults []
+  "What is wrong with saved preferences and variables, in the shape of a fault of an init file."
+  (import autolith.state [settings])
+  (lfor problem (settings.problems) {"file" "settings" "line" 0 "message" problem}))
 
 (defn fault-line [fault]
   "Return FAULT, of an init file, as one line."
-  (.format "autolith: {}:{}: {} (skipped; --no-init ignores init files)"
-           (get fault "file") (get fault "line") (get fault "message")))
+  (if (get fault "line")
+    (.format "autolith: {}:{}: {} (skipped; --no-init ignores init files)"
+             (get fault "file") (get fault "line") (get fault "message"))
+    (.format "autolith: {}: {}" (get fault "file") (get fault "message"))))
 
 (defn directory []
   "Return the working directory."

@@ -24,11 +24,10 @@ search: locals, tool namespaces, commands. A namespace that is a command as well
 (offer "autolith.application.macros" "macro" "eval-now" "defcommand")
 (offer "autolith.tool.macros" "macro" "deftool")
 (offer "autolith.agent.macros" "macro" "defcontext")
-(for [[name file] (.items namespace.OWN)]
-  (when (!= name "reload") (offer f"autolith.image.{file}" "function" name)))
-(offer "autolith.image.macros" "macro" "redefine")
-(offer "autolith.base.macros" "macro" "defonce" "defparameter" "restart-case" "handler-bind")
-(offer "autolith.base.conditions" "function" "signal" "invoke-restart")
+(for [[name path] (.items namespace.OWN)]
+  (when (!= name "reload") (offer path "function" name)))
+(for [[name path] (.items namespace.OWN-MACROS)]
+  (offer path "macro" name))
 (offer "autolith.state.settings" "macro" "defsetting")
 (offer "autolith.provider.macros" "macro" "defprovider")
 

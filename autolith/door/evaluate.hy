@@ -14,10 +14,18 @@ before a form needs it."
   (startup.prepare asked)
   (startup.open-conversation asked)
   (setv stream sys.stdout)               ; the real one: a form's prints are routed to `write`
-  (defn write [text] (.write stream text) (.flush stream))
+  (setv reader {"gone" False})
+  (defn write [text]
+    (try
+      (.write stream text)
+      (.flush stream)
+      (except [BrokenPipeError]
+        (setv (get reader "gone") True)
+        (raise))))
   (for [source (get asked "eval")]
     (setv outcome (evaluate.run source :output write :on-value (fn [text] (write (+ text "\n"))))
           status (get outcome "status"))
+    (when (get reader "gone") (raise (BrokenPipeError)))
     (startup.record "form" source outcome)
     (when (!= status "ok")
       (explain outcome)

@@ -46,7 +46,7 @@
        ["No key (OPENAI_API_KEY, ANTHROPIC_API_KEY) was found. The tutor answers: built in, offline, not a model."
         "For a model, set a key and start again, or (model \"ollama/NAME\") for a local server."]
        ["Models run code here with your rights."])
-     (lfor f faults (.format "{}:{}: {} (skipped; --no-init ignores init files)" (get f "file") (get f "line") (get f "message")))))
+     (lfor fault faults (.removeprefix (startup.fault-line fault) "autolith: "))))
 
 (defn :async end [s]
   "Stop what S runs and wait until it has stopped."

@@ -55,7 +55,7 @@ door needs is imported."
     (for [[name value] (.items given)]
       (try
         (settings.put name value)
-        (except [e ValueError] (raise (options.UsageError (str e))))))))
+        (except [e conditions.AutolithError] (raise (options.UsageError (str e))))))))
 
 (defn dispatch [asked]
   "Go through the door that ASKED names."

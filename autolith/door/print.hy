@@ -14,9 +14,9 @@ With --events every event of the session is one form (or JSON) a line on standar
   "Run one turn for ASKED; return 0 when it came to an answer, 1 when it failed, 130 when it was interrupted."
   (setv content (message asked))
   (startup.prepare asked)
-  (startup.open-conversation asked :always True)
   (setv s (session.get-current) format (.get asked "events"))
   (session.observe s (if (is format None) (progress) (fn [event] (print-event event format))))
+  (startup.open-conversation asked :always True)
   (try
     (setv outcome (threads.on-loop (running.run-prompt s (inputs.make-item "prompt" content :images (.get asked "image" [])))))
     (finally (startup.close)))

@@ -84,9 +84,9 @@
 
 (defn check-providers []
   "Which providers have what they need?"
-  (import autolith.provider [credentials registry])
-  (credentials.collect)
-  (for [provider (registry.all-providers)]
-    (yield (if (registry.ready? provider)
-             #("ok" (get provider "name") (get provider "base_url"))
-             #("note" (get provider "name") (registry.missing provider))))))
+  (import autolith.application [choice] autolith.provider [credentials registry])
+  (credentials.take)
+  (for [form (.values (registry.providers))]
+    (yield (if (registry.ready? form)
+             #("ok" (get form "name") (or (credentials.base-url form) "built in"))
+             #("note" (get form "name") (choice.missing form))))))

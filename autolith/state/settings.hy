@@ -258,6 +258,8 @@ process; VARIABLE is an environment variable or None. `:unsaved [VALUE ...]` nam
 (defsetting permission-mode (choice ask auto sandbox full plan) "ask" durable "AUTOLITH_PERMISSIONS"
   "What a model may do without asking; sandbox, full and plan hold for one process."
   :unsaved ["sandbox" "full" "plan"])
+(defsetting immutable boolean False process "AUTOLITH_IMMUTABLE"
+  "Whether the model is kept from changing the running program.")
 (defsetting trace boolean False durable "AUTOLITH_TRACE"
   "Whether the model's reasoning is shown.")
 (defsetting plain boolean False durable "AUTOLITH_PLAIN"

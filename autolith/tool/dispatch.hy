@@ -5,7 +5,7 @@
 (import
   time
   autolith.base [conditions threads]
-  autolith.tool [context result schema])
+  autolith.tool [context guard result schema])
 
 ;; * One call
 
@@ -16,6 +16,7 @@
         context-token (.set context.current caller)
         handler-token None)
   (try
+    (guard.check tool caller)
     (setv prepared (_prepare call arguments)
           handler-token (conditions.bind-handlers #(Exception (fn [c] (_note call c)))
                                                   #(Exception (fn [c] (_go-on call c))))
