@@ -34,7 +34,8 @@ A row is {\"target\" text \"key\" text \"how\" text \"observer\" bool \"function
 
 (defparameter report-broken
   (fn [row error]
-    (print f"advice {(get row "key") !r} of {(get row "target")} raised {(. (type error) __name__)}: {error}" :file sys.stderr))
+    (print f"advice {(get row "key") !r} of {(get row "target")} raised {(. (type error) __name__)}: {error}"
+           :file sys.stderr))
   "Called with the row of an observer, and what it raised.")
 
 
@@ -53,9 +54,13 @@ With OBSERVER, FUNCTION cannot break TARGET: what it raises is reported."
     (raise (CannotAdvise f"{(hy.repr function)} cannot be called; advice is a function")))
   (setv [how key] (get given 0)
         place (targets.resolve target))
-  (_enter (Row {"target" (definitions.short (_path place)) "key" key "how" how "observer" (bool observer)
+  (_enter (Row {"target" (_shown-target target place) "key" key "how" how "observer" (bool observer)
                 "function" function "report" (fn [row error] (report-broken row error))})
           place))
+
+(defn _shown-target [target place]
+  "Return how people name TARGET, which is at PLACE."
+  (definitions.short (if (isinstance target str) (hy.unmangle target) (_path place))))
 
 (defn _path [place]
   "Return the path under which the function at PLACE is advised: it may be known by another already."
@@ -128,7 +133,8 @@ With OBSERVER, FUNCTION cannot break TARGET: what it raises is reported."
   "Raise unless the advice of ROW could work on FUNCTION."
   (when (not (callable function))
     (raise (CannotAdvise f"{(get row "target")} is no function")))
-  (when (and (_coroutine? (get row "function")) (not (_coroutine? function)) (not (inspect.isasyncgenfunction function)))
+  (when (and (_coroutine? (get row "function"))
+             (not (or (_coroutine? function) (inspect.isasyncgenfunction function))))
     (raise (CannotAdvise (+ f"{(get row "target")} is an ordinary function: nobody would await the advice {(get row "key") !r}, "
                             "a coroutine function; make it an ordinary one")))))
 

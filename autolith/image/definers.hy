@@ -1,7 +1,6 @@
 "Who defines a name, who mentions it, and who holds a value: found in the texts of the tree and in the running modules."
 
 (import
-  difflib
   gc
   os
   re
@@ -64,7 +63,7 @@
                     [key value] (list (.items (vars module)))
                     :if (and (isinstance value #(type types.FunctionType)) (= value.__module__ module.__name__))
                     (hy.unmangle key))
-        close (difflib.get-close-matches name (sorted known) 2))
+        close (hy.I.difflib.get-close-matches name (sorted known) 2))
   (if close f"; did you mean {(.join " or " close)}?" ""))
 
 (defn mentioning [key module]

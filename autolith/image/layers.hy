@@ -81,7 +81,8 @@ registry (image/registries) is noted, so that a reload begins without it."
     (when (> (len entries) SCOPES) (raise (ValueError f"more than {SCOPES} directories")))
     (except [e Exception]
       (.append faults (_fault path (or (getattr e "line" None) 1)
-                              f"{e}; no directory is trusted. It has to be {{:version 1 :directories [\"~/project\"]}}"))
+                              (+ f"{e}; no directory is trusted. It has to be "
+                                 "{:version 1 :directories [\"~/project\"]}")))
       (return [])))
   (lfor entry entries
         :setv anchor (_anchor entry)
@@ -264,7 +265,8 @@ definitions are back. Return {\"ok\" bool \"faults\" [fault ...] \"files\" [path
   "Return what RESULT, of `reload`, says to people."
   (setv lines (lfor f (get result "faults") f"{(paths.short (get f "file"))}:{(get f "line")}: {(get f "message")}"))
   (cond
-    lines (.join "\n" ["nothing was reloaded; what was defined before is in force. Correct this and (reload):" #* lines])
+    lines (.join "\n" ["nothing was reloaded; what was defined before is in force. Correct this and (reload):"
+                       #* lines])
     (get result "files") (+ "reloaded " (.join ", " (map paths.short (get result "files"))))
     True "there is no init file"))
 

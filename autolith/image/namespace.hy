@@ -10,7 +10,6 @@ a form first uses one."
 
 (import
   builtins
-  difflib
   importlib
   sys
   types
@@ -322,7 +321,7 @@ Names that differ only in spelling (`a-b`, `a_b`) are one name; a second spellin
 (defn _suggestion [path]
   "Return a hint at the modules whose names are close to PATH."
   (setv known (lfor name sys.modules :if (.startswith name "autolith.") (.removeprefix name "autolith."))
-        close (difflib.get-close-matches (.removeprefix path "autolith.") known))
+        close (hy.I.difflib.get-close-matches (.removeprefix path "autolith.") known))
   (if close f"; did you mean {(.join " or " (map hy.unmangle close))}?" "; write it as room.file, for example agent.turn"))
 
 (defn tree-module? [module]

@@ -35,7 +35,8 @@
     (= head "recur") (if tail (_in-body (cut form 1 None) False) form)
     (in head LAST) (_in-body (cut form 1 None) tail)
     (= head "if") (or (_in-body (cut form 1 2) False) (_first (fn [f] (_in f tail)) (cut form 2 None)))
-    (= head "cond") (or (_first (fn [f] (_in f False)) (cut form 1 None 2)) (_first (fn [f] (_in f tail)) (cut form 2 None 2)))
+    (= head "cond") (or (_first (fn [f] (_in f False)) (cut form 1 None 2))
+                        (_first (fn [f] (_in f tail)) (cut form 2 None 2)))
     True (_known-or-not head form tail)))
 
 (defn _known-or-not [head form tail]

@@ -3,7 +3,6 @@
 A place is {\"path\" full dotted path  \"owner\" module, class or object  \"key\" mangled attribute  \"value\" what is there}."
 
 (import
-  difflib
   functools
   importlib
   inspect
@@ -89,7 +88,7 @@ A place is {\"path\" full dotted path  \"owner\" module, class or object  \"key\
                                         prefix [["autolith"] []]
                                         (.get sys.modules (.join "." [#* prefix #* (cut parts n)]))))
                      None)
-        close (if module (difflib.get-close-matches (get parts -1) (list (vars module)) 2) [])
+        close (if module (hy.I.difflib.get-close-matches (get parts -1) (list (vars module)) 2) [])
         hint (if close f"; {(hy.unmangle module.__name__)} has {(.join " and " (map hy.unmangle close))}"
                  "; name it as room.file.name, a library's as module.name, a tool as at the prompt"))
   (raise (NoTarget f"{target} leads nowhere{hint}")))

@@ -194,7 +194,8 @@
 (defn test-parameters-are-redefined-with-their-docs [tree]
   "defparameter takes the new value and documentation; undo gives back both."
   (import autolith.base [macros])
-  (setv module (lib.load tree "zoo.params" "(eval-when-compile (require autolith.base.macros [defparameter]))\n(defparameter max-things 3 \"How many.\")"))
+  (setv module (lib.load tree "zoo.params" "(eval-when-compile (require autolith.base.macros [defparameter]))
+(defparameter max-things 3 \"How many.\")"))
   (defn row [] (next (gfor r (macros.parameters) :if (= (get r "module") "autolith.zoo.params") [(get r "value") (get r "doc")])))
   (definitions.redefine "(defparameter max-things 9 \"How very many.\")")
   (assert (= (row) [9 "How very many."]))

@@ -127,9 +127,11 @@
 (setv FATAL [
   ["(raise (SystemExit 3))" "SystemExit"] ["(exit)" "SystemExit"] ["(defn f [] (f)) (f)" "RecursionError"]
   ["(defmacro bad [] (raise (SystemExit 3))) (bad)" "HyMacroExpansionError"] ["(defmacro bad [] (/ 1 0)) (bad)" "HyMacroExpansionError"]
-  ["(raise (GeneratorExit))" "GeneratorExit"] ["(setv 3 4)" None] ["(yield 3)" "SyntaxError"] ["(return 3)" "SyntaxError"] ["(import nothing-at-all)" "ModuleNotFoundError"]
+  ["(raise (GeneratorExit))" "GeneratorExit"] ["(setv 3 4)" None] ["(yield 3)" "SyntaxError"]
+  ["(return 3)" "SyntaxError"] ["(import nothing-at-all)" "ModuleNotFoundError"]
   ["(require nothing-at-all)" None] ["(import asyncio) (raise (asyncio.CancelledError))" "CancelledError"] ["(raise (MemoryError))" "MemoryError"]
-  ["(raise (ExceptionGroup \"g\" [(ValueError 1)]))" "ExceptionGroup"] ["(raise (BaseExceptionGroup \"g\" [(KeyboardInterrupt)]))" "BaseExceptionGroup"]
+  ["(raise (ExceptionGroup \"g\" [(ValueError 1)]))" "ExceptionGroup"]
+  ["(raise (BaseExceptionGroup \"g\" [(KeyboardInterrupt)]))" "BaseExceptionGroup"]
   ["(defn f [#* a #* b] 1)" None] ["(.x)" None] ["()" None] ["(raise 3)" "TypeError"] ["(int (* \"9\" 5000))" "ValueError"]
   ["(defclass E [Exception] (defn __str__ [self] (raise (SystemExit 3)))) (raise (E))" "E"]
   ["(defclass E [Exception] (defn __init__ [self #* a] None) (setv __cause__ 3 __traceback__ None)) (raise (E))" None]
@@ -148,7 +150,8 @@
   "A KeyboardInterrupt, raised or sent, also inside a macro's expansion, ends the form as aborted."
   (for [source ["(raise (KeyboardInterrupt))" "(defmacro m [] (raise (KeyboardInterrupt))) (m)"]]
     (assert (= (get (evaluate.run source) "status") "aborted")))
-  (for [source ["(while True)" "(import time) (time.sleep 60)" "(do (import asyncio) (await (asyncio.sleep 60)))" "(import re) (re.match \"(a+)+$\" (+ (* \"a\" 60) \"b\"))"]]
+  (for [source ["(while True)" "(import time) (time.sleep 60)" "(do (import asyncio) (await (asyncio.sleep 60)))"
+                "(import re) (re.match \"(a+)+$\" (+ (* \"a\" 60) \"b\"))"]]
     (setv sender (subprocess.Popen ["/bin/sh" "-c" f"sleep 0.2; kill -INT {(os.getpid)}"]))
     (assert (= (get (evaluate.run source) "status") "aborted") source)
     (.wait sender)))
@@ -241,14 +244,16 @@
 
 (defn test-nobody-to-ask-lists-the-restarts []
   "Without anybody to ask, the condition lists the restarts with a sentence each, the error's own first."
-  (setv restarts (get (lib.condition "(import autolith.base.conditions [AutolithError]) (raise (AutolithError \"gone\" [#(\"create\" \"Make it.\")]))") "restarts"))
+  (setv restarts (get (lib.condition "(import autolith.base.conditions [AutolithError])
+                                      (raise (AutolithError \"gone\" [#(\"create\" \"Make it.\")]))") "restarts"))
   (assert (= (get restarts 0) #("create" "Make it.")))
   (assert (<= #{"retry" "use-value" "abort"} (set (dfor [n s] restarts n s))))
   (assert (in "store-value" (dict (get (lib.condition "no-such") "restarts")))))
 
 (defn test-restarts-of-an-outer-operation-pass-through []
   "A form evaluated inside another's restart-case may take that restart: the inner evaluation is left, not the program."
-  (assert (= (lib.value "(restart-case (do (import autolith.image [evaluate]) (evaluate.run \"(invoke-restart \\\"skip\\\")\")) (skip [] \"skipped\"))")
+  (assert (= (lib.value "(restart-case (do (import autolith.image [evaluate])
+                                              (evaluate.run \"(invoke-restart \\\"skip\\\")\")) (skip [] \"skipped\"))")
              "skipped")))
 
 (defn test-a-handler-in-the-form-decides []
@@ -282,7 +287,8 @@
         user (namespace.user)
         user.go go  user.done done)
   (.start thread)
-  (evaluate.run "(import threading) (defn late [] (.wait done 10) (print \"late\")) (setv t (threading.Thread :target late)) (.start t) (.set go) (.wait done 10) (print \"form\")"
+  (evaluate.run "(import threading) (defn late [] (.wait done 10) (print \"late\"))
+                 (setv t (threading.Thread :target late)) (.start t) (.set go) (.wait done 10) (print \"form\")"
                 :output texts.append)
   (.join thread 10)
   (.join user.t 10)

@@ -55,7 +55,8 @@
   ["cached" "(defn [(lru-cache 4)] f [x] (+ x 1))" "(defn [(lru-cache 4)] f [x] (+ x 7))" "changed in place"]
   ["cached, other size" "(defn [(lru-cache 4)] f [x] (+ x 1))" "(defn [(lru-cache 9)] f [x] (+ x 7))" "rebound"]
   ["partial" "(setv f (partial max 3))" "(setv f (partial min 4))" "changed in place"]
-  ["function to class" "(defn f [x] (+ x 1))" "(defclass f [] (defn __init__ [self x] None) (defn __str__ [self] \"i\") (defn __eq__ [self o] True))" "rebound"]
+  ["function to class" "(defn f [x] (+ x 1))"
+   "(defclass f [] (defn __init__ [self x] None) (defn __str__ [self] \"i\") (defn __eq__ [self o] True))" "rebound"]
   ["constant function" "(defn f [x] 1)" "(defn f [x] 2)" "changed in place"]])
 
 (defn [(pytest.mark.parametrize "name,old,new,how" ROWS)] test-functions [tree name old new how]
@@ -240,7 +241,9 @@
 
 (defn test-running-frames-see-new-steps [tree]
   "A loop that is running calls the new step; its own frame goes on with the old body."
-  (setv module (lib.load tree "zoo.loops" "(setv going [True] seen (set))\n(defn step [] 1)\n(defn run [] (while (get going 0) (.add seen (step))) \"old\")")
+  (setv module (lib.load tree "zoo.loops" "(setv going [True] seen (set))
+(defn step [] 1)
+(defn run [] (while (get going 0) (.add seen (step))) \"old\")")
         result []
         thread (threading.Thread :target (fn [] (.append result (module.run)))))
   (.start thread)

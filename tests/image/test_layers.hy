@@ -65,7 +65,8 @@
 
 (defn test-a-failed-form-is-skipped [home]
   "Each failing form is reported with its line, where in a function it failed too, and all others are loaded."
-  (assert (= (faults "; one\n(setv a 1)\n(defn f []\n  (/ 1 0))\n(f)\n(setv b\n  2)\n(no-such 1)\n(unless False (setv c 3))\n(raise (SystemExit 4))\n(setv d 4)")
+  (assert (= (faults "; one\n(setv a 1)\n(defn f []\n  (/ 1 0))\n(f)\n(setv b\n  2)\n(no-such 1)\n(unless False (setv c 3))
+(raise (SystemExit 4))\n(setv d 4)")
              [[4 "ZeroDivisionError: division by zero"]
               [8 "NameError: name 'no-such' is not defined"]
               [10 "asked to exit with status 4"]]))
@@ -110,7 +111,8 @@
   (write (str (.joinpath home ".autolith" "init.hy")) "(setv trusted 1)")
   (setv path (paths.config "directory-scopes.hy")
         (. (namespace.user) trusted) None)
-  (for [content ["{:version 1 :directories 3}" "(" "[1 2]" "{:directories [3 \"relative\" \"/no/such/place\"]}" (+ "{:directories [" (* "\"/tmp\" " 65) "]}") b"\xff\0"]]
+  (for [content ["{:version 1 :directories 3}" "(" "[1 2]" "{:directories [3 \"relative\" \"/no/such/place\"]}"
+                 (+ "{:directories [" (* "\"/tmp\" " 65) "]}") b"\xff\0"]]
     (write path content)
     (assert (>= (len (layers.load)) 1) content)
     (assert (is (user "trusted") None)))
@@ -145,7 +147,10 @@
   "Modules in lisp/ can be imported, those that hold macros required; a broken one is a fault of the form that imports it."
   (write (paths.config "lisp/my_tools.hy") "(defn twice [x] (* 2 x))\n(defmacro thrice [x] `(* 3 ~x))")
   (write (paths.config "lisp/broken_one.hy") "(defn broken [")
-  (assert (= (lfor [line _] (faults "(import my-tools)\n(require my-tools [thrice])\n(import broken-one)\n(setv six (my-tools.twice 3) nine (thrice 3))") line) [3]))
+  (assert (= (lfor [line _] (faults "(import my-tools)
+(require my-tools [thrice])
+(import broken-one)
+(setv six (my-tools.twice 3) nine (thrice 3))") line) [3]))
   (assert (= [(user "six") (user "nine")] [6 9])))
 
 (defn test-init-files-extend-and-change [home tree]

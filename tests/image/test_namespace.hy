@@ -50,7 +50,8 @@ print(json.dumps(out))")
 
 (setv USES [
   ["(-> 3 (+ 4) str)" "7"] ["(defn f [x] (unless x \"no\")) (f 0)" "no"] ["(defmacro m [x] `(unless ~x 5)) (m False)" 5]
-  ["(loop [[n 3] [acc 1]] (if (= n 0) acc (recur (- n 1) (* acc n))))" 6] ["(case 2 1 \"a\" 2 \"b\")" "b"] ["(lfor x [1] (doto [x] (.append 2)))" [[1 2]]]
+  ["(loop [[n 3] [acc 1]] (if (= n 0) acc (recur (- n 1) (* acc n))))" 6]
+  ["(case 2 1 \"a\" 2 \"b\")" "b"] ["(lfor x [1] (doto [x] (.append 2)))" [[1 2]]]
   ["(defn unless [x] (* x 2)) (unless 4)" 8]])
 
 (defn [(pytest.mark.parametrize "source,expected" USES)] test-hyrules-macros-work [source expected]
@@ -64,7 +65,8 @@ print(json.dumps(out))")
 
 (defn test-a-misplaced-recur-is-an-error []
   "A recur that would silently end the loop, because it is not in tail position, is refused with the reason."
-  (for [body ["(when (< i 3) (recur (+ i 1)) \"early\")" "(try (recur (+ i 1)) (except [E] 1))" "(+ 1 (recur (+ i 1)))" "(with [f (open \"x\")] (recur i))"
+  (for [body ["(when (< i 3) (recur (+ i 1)) \"early\")" "(try (recur (+ i 1)) (except [E] 1))" "(+ 1 (recur (+ i 1)))"
+              "(with [f (open \"x\")] (recur i))"
               "[(recur i)]" "(if (recur i) 1 2)"]]
     (setv condition (lib.condition f"(loop [[i 0]] {body})"))
     (assert (in "recur" (get condition "message"))))
@@ -157,7 +159,8 @@ print(json.dumps(out))")
 
 (defn test-wake-stops-at-the-first-definition [tree]
   "Waking a module runs its compile-time forms once, not its definitions."
-  (setv module (lib.load tree "zoo.woken" "(eval-when-compile (setv counted (+ 1 (.get (globals) \"counted\" 0))))\n(setv loads [])\n(defn f [] 1)\n(eval-when-compile (setv late 1))"))
+  (setv module (lib.load tree "zoo.woken" "(eval-when-compile (setv counted (+ 1 (.get (globals) \"counted\" 0))))
+(setv loads [])\n(defn f [] 1)\n(eval-when-compile (setv late 1))"))
   (setv before (.get (vars module) "counted" 0))
   (namespace.wake module)
   (namespace.wake module)
