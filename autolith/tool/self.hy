@@ -68,14 +68,14 @@ The forms are read before any of them runs. A failure leaves the effects of the 
 (defn :async on-main [thunk]
   "Run THUNK on the main thread and await its value; being cancelled interrupts it and waits for its end."
   (import asyncio concurrent.futures [Future])
-  (setv ended (Future) state {"started" False})
+  (setv ended (Future) entries [])                       ; what main was noted to run, once it runs
   (defn job []
-    (setv (get state "started") True)
+    (.extend entries (cut threads.running -1 None))
     (try (thunk) (finally (.set-result ended None))))
   (try
     (await (threads.on-main job :label "self.eval"))
     (except [asyncio.CancelledError]
-      (when (and (get state "started") (not (.done ended)))
+      (when (and (not (.done ended)) (any (gfor e entries row threads.running (is e row))))
         (threads.interrupt-main)
         (await (asyncio.wait [(asyncio.wrap-future ended)] :timeout 2)))
       (raise))))

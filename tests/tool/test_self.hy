@@ -104,6 +104,24 @@
   (assert (= user.zz-ended [1]))
   (assert (. (evaluate "1") ok)))
 
+(defn test-cancelling-reaches-what-the-form-waits-for [tools]
+  "Cancelling a form that waits for a tool cancels that tool."
+  (setv user (namespace.user) user.zz-waiting (threading.Event) user.zz-cleaned [])
+  (deftool demo.wait [] "Wait."
+    (try
+      (.set user.zz-waiting)
+      (await (asyncio.sleep 30))
+      (finally (.append user.zz-cleaned 1))))
+  (setattr user "zz_demo" (registry.namespace "demo"))
+  (defn :async main []
+    (setv task (asyncio.create-task (registry.call "self.eval" {"form" "(zz-demo.wait)"} (context.ToolContext))))
+    (while (not (.is-set user.zz-waiting)) (await (asyncio.sleep 0.005)))
+    (.cancel task)
+    (try (await task)
+      (except [asyncio.CancelledError] "cancelled")))
+  (assert (= (run (main)) "cancelled"))
+  (assert (= user.zz-cleaned [1])))
+
 (defn test-cancelled-before-it-runs []
   "A form that was cancelled while it waited for the main thread never runs."
   (setv user (namespace.user) user.zz-ran [])
