@@ -17,6 +17,7 @@ POLITE = {sig.SIGINT, sig.SIGTERM, sig.SIGHUP, sig.SIGPIPE}  # signals that are 
 FORWARDED = [sig.SIGTERM, sig.SIGHUP, sig.SIGTSTP, sig.SIGUSR1, sig.SIGUSR2, sig.SIGQUIT]
 WATCHED = [*FORWARDED, sig.SIGINT]
 GRACE = {sig.SIGQUIT: 2.0, sig.SIGTERM: 10.0, sig.SIGHUP: 10.0}  # seconds before a frozen image is killed
+QUIT_DELAY = 0.3  # seconds before a SIGQUIT that the launcher got is passed on
 RESET = (b"\x1b[?2026l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?47l"
          b"\x1b[?25h\x1b[>4;0m\x1b[0m\r\n")
 WORDS = {"SIGQUIT": "was ended by Ctrl-\\ (SIGQUIT)", "SIGKILL": "was killed (SIGKILL; out of memory perhaps)"}
@@ -201,7 +202,7 @@ def _dump_file():
 
 def _watch(child):
     """Pass signals on to CHILD; kill it if it does not end for them. Return the list of those that ask for its end."""
-    asked = []
+    asked, held_back = [], []
 
     def kill(n):
         try:
@@ -210,15 +211,26 @@ def _watch(child):
             pass
 
     def forward(n, _):
-        kill(n)
+        if n == sig.SIGQUIT:  # the key reaches the image by itself; a second one would cut its dump short
+            held_back.append(n)
+        else:
+            kill(n)
         if n in GRACE:
             asked.append(n)
             kill(sig.SIGCONT)  # a stopped image hears of it too
-            sig.setitimer(sig.ITIMER_REAL, GRACE[n])
+            sig.setitimer(sig.ITIMER_REAL, QUIT_DELAY if held_back else GRACE[n])
+
+    def insist(*_):
+        if not held_back:
+            return kill(sig.SIGKILL)
+        held_back.clear()
+        kill(sig.SIGQUIT)
+        kill(sig.SIGCONT)
+        sig.setitimer(sig.ITIMER_REAL, GRACE[sig.SIGQUIT])
 
     for n in FORWARDED:
         sig.signal(n, forward)
-    sig.signal(sig.SIGALRM, lambda n, _: kill(sig.SIGKILL))
+    sig.signal(sig.SIGALRM, insist)
     sig.signal(sig.SIGINT, sig.SIG_IGN)
     return asked
 

@@ -35,7 +35,7 @@ class BuildHy(build_py):
         sys.path.insert(0, str(built.resolve()))  # for (require autolith...)
         for path in sorted(built.rglob("*.hy")):
             where = path.relative_to(built)
-            if not NOT_CODE & set(where.parts):
+            if not NOT_CODE & set(where.parts) and where != Path("autolith", "init.hy"):
                 py_compile.compile(str(path), doraise=True, dfile=str(where),
                                    invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)
 

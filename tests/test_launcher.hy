@@ -35,8 +35,8 @@ def image():
     modes = termios.tcgetattr(0)
     modes[3] |= termios.ISIG
     termios.tcsetattr(0, termios.TCSANOW, modes)
-    os.write(1, b"\x1b[?2004hstands %d\r\n" % os.getpid())
     def waiting_here():
+        os.write(1, b"\x1b[?2004hstands %d\r\n" % os.getpid())
         time.sleep(600)
     waiting_here()
 ]])
@@ -198,7 +198,7 @@ def image():
 (defn test-nothing-falls-between-the-two [program shell]
   "A key pressed the moment the image stands is not lost, nor does it hit a launcher that is not ready for it."
   (for [_ (range 10)]
-    (.run shell f"AUTOLITH_RECOVERED=1 {PYTHON} {(program (.replace RAW "import termios, tty" "import termios, tty\n    os.write(1, b'now')"))}")
+    (.run shell f"AUTOLITH_RECOVERED=1 {PYTHON} {(program "def image():\n    os.write(1, b'now')\n    time.sleep(600)\n")}")
     (.until shell "now")
     (.key shell "\\")
     (assert (= (.status shell) 70))))
@@ -234,6 +234,15 @@ def image():
   (setv [capsule] (capsules))
   (assert (= (:signal capsule) "SIGQUIT"))
   (assert (in "waiting_here" (:dump capsule))))
+
+(defn test-the-key-reaches-a-session-that-has-no-terminal [program]
+  "SIGQUIT to the launcher alone is passed on."
+  (setv process (start (program SLEEPER))
+        image (pid-of process))
+  (.send-signal process signal.SIGQUIT)
+  (assert (= (.wait process 20) 70))
+  (assert (gone? image))
+  (assert (in "in image" (get (capsules) 0 "dump"))))
 
 (defn test-the-key-cannot-be-rebound [program shell]
   "An image that ignores SIGQUIT is killed all the same, and the report says that it was the key."
