@@ -157,13 +157,18 @@ from a worker, so what touches the session goes through `_do`."
                           ["model" f"{(get s.provider "name")}/{s.model}"]
                           ["context" (if (is percent None) "unknown" f"{percent}%")]
                           ["tokens" (usage-words s.usage)]
-                          ["running" (if active (.format "{}, {}" (get active "phase") (text.duration (- (time.monotonic) (get active "since")))) "nothing")]
+                          ["running" (if active (active-words active) "nothing")]
                           ["waiting" f"{(len (inputs.queue s))} inputs"]])))
+
+(defn active-words [active]
+  "Return ACTIVE, what runs, in words."
+  (.format "{}, {}" (get active "phase") (text.duration (- (time.monotonic) (get active "since")))))
 
 (defn usage-words [usage]
   "Return USAGE, a list of token counts, summed up in words."
   (defn total [key] (sum (gfor u usage (or (.get u key) 0))))
-  (.format "in {} ({} cached), out {}" (text.tokens (total "input")) (text.tokens (total "cached")) (text.tokens (total "output"))))
+  (.format "in {} ({} cached), out {}"
+           (text.tokens (total "input")) (text.tokens (total "cached")) (text.tokens (total "output"))))
 
 (defcommand context []
   "Show what was put into the last request beside the conversation, and what was left out."

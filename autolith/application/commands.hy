@@ -61,7 +61,8 @@ aliases (names)."
 
 (defn enter [name function [traits None]]
   "Make or change the command NAME; return its Command. Unknown traits are refused."
-  (setv traits (dfor [k v] (.items (or traits {})) (str (hy.mangle (if (isinstance k hy.models.Keyword) k.name k))) v)
+  (setv traits (dfor [k v] (.items (or traits {}))
+                     (str (hy.mangle (if (isinstance k hy.models.Keyword) k.name k))) v)
         odd (lfor k traits :if (not-in k DEFAULTS) k))
   (when odd (raise (ValueError f"defcommand {name}: unknown trait {(.join ", " odd)}")))
   (when (not-in (.get traits "beside" "idle") BESIDE)

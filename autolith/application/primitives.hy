@@ -97,4 +97,3 @@ Raises NoAnswer where nobody can be asked."
 (defn transcript [[count 50]]
   "Return the last COUNT events of the conversation, oldest first, as data."
   (transcripts.last-events (. (session.get-current) conversation) count))
-

@@ -40,8 +40,12 @@ returns; an evaluation's is what `evaluate.run` returns."
                                :take-steering (fn [] (take-steering s))
                                :before-request (fn [] (adopt-configuration s))
                                :tool-context (fn [] (tool-context s "model"))
-                               :on-provider-event (fn [event] (observers.notify "provider-event" event (fn [words] (session.notice s words "error")))))))
+                               :on-provider-event (fn [event] (show-raw s event)))))
   s.agent)
+
+(defn show-raw [s event]
+  "Hand the provider's EVENT to those who asked for the raw stream."
+  (observers.notify "provider-event" event (fn [words] (session.notice s words "error"))))
 
 (defn tool-context [s origin]
   "Return the ToolContext of a call made in S by ORIGIN, user or model."
@@ -170,5 +174,6 @@ returns; an evaluation's is what `evaluate.run` returns."
   (_finish s item
     {"status" (if result.ok "ok" "error")
      "values" (if result.ok [result.text] [])
-     "condition" (when (not result.ok) {"message" result.text "traceback" "" "restarts" (list (or result.restarts [])) "type" "ToolFailed"})}
+     "condition" (when (not result.ok)
+                   {"message" result.text "traceback" "" "restarts" (list (or result.restarts [])) "type" "ToolFailed"})}
     True (- (time.monotonic) started)))

@@ -10,8 +10,9 @@
 
 (defn report [s]
   "Return what the session S, its tasks and its threads wait for, as text."
+  (setv held (if s.held ", held" ""))
   (.join "\n" [(_main) (_active s) #* (_tasks) #* (_threads)
-               f"{(len (inputs.queue s))} inputs wait{(if s.held ", held" "")}; {(len s.questions)} questions are open"]))
+               f"{(len (inputs.queue s))} inputs wait{held}; {(len s.questions)} questions are open"]))
 
 (defn _main []
   "What the main thread does."

@@ -18,7 +18,8 @@ With --events every event of the session is one form (or JSON) a line on standar
   (session.observe s (if (is format None) (progress) (fn [event] (print-event event format))))
   (startup.open-conversation asked :always True)
   (try
-    (setv outcome (threads.on-loop (running.run-prompt s (inputs.make-item "prompt" content :images (.get asked "image" [])))))
+    (setv item (inputs.make-item "prompt" content :images (.get asked "image" []))
+          outcome (threads.on-loop (running.run-prompt s item)))
     (finally (startup.close)))
   (finish outcome format))
 
@@ -59,8 +60,13 @@ With --events every event of the session is one form (or JSON) a line on standar
   "Return EVENT as a line of progress, or None."
   (match (get event "type")
     "call-started" (+ "▸ " (get event "form"))
-    "call-result" (.format "{} {} {}" (if (get event "ok") "✓" "✗") (get event "tool")
-                           (if (get event "ok") (text.duration (or (get event "seconds") 0)) (get (.partition (get event "text") "\n") 0)))
+    "call-result" (result-line event)
     "notice" (+ "; " (get event "text"))
     "failure" (+ "! " (get event "text"))
     _ None))
+
+(defn result-line [event]
+  "Return EVENT, the end of a call, as a line."
+  (if (get event "ok")
+    (.format "✓ {} {}" (get event "tool") (text.duration (or (get event "seconds") 0)))
+    (.format "✗ {} {}" (get event "tool") (get (.partition (get event "text") "\n") 0))))

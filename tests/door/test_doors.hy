@@ -252,7 +252,12 @@
   (.write-text (/ tmp-path "a.txt") "one\n")
   (for [[option tool arguments] [#(["--permissions" "plan"] "self_eval" {"form" "1"}) #(["--immutable"] "self_eval" {"form" "1"})
                                  #(["--permissions" "plan"] "resource_edit" {"uri" "workspace:b.txt" "base_revision" "R0" "operations" []})]]
-    (with [server (scripted.Server [(scripted.calls tool arguments) (scripted.calls "resource_read" {"uri" "workspace:a.txt"}) (scripted.answer "So be it.")])]
+    (with [server (scripted.Server [(scripted.calls tool arguments)
+                                    (scripted.calls "resource_read" {"uri" "workspace:a.txt"})
+                                    (scripted.answer "So be it.")])]
       (setv done (run #* option "-p" "go" "--events" "json" :cwd tmp-path :env (openai server))
-            results (lfor line (.splitlines done.stdout) :setv e (json.loads line) :if (= (get e "type") "call-result") (get e "ok")))
+            results (lfor line (.splitlines done.stdout)
+                          :setv e (json.loads line)
+                          :if (= (get e "type") "call-result")
+                          (get e "ok")))
       (assert (= results [False True])))))
