@@ -24,13 +24,13 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
 
 (defn encode [request]
   "Return the path, body and headers that ask for REQUEST."
-  (setv quirks (.get (:provider request) "quirks" {})
+  (setv quirks (.get (get request "provider") "quirks" {})
         caches (.get quirks "cache_control" True)
-        model (models.find (:model request))
-        limit (or (.get request "max_output") (:output model))
+        model (models.find (get request "model"))
+        limit (or (.get request "max_output") (get model "output"))
         talk (messages request)
-        tools (lfor t (sorted (or (.get request "tools") []) :key (fn [t] (:name t))) (tool t))
-        system (if (.get request "system") [{"type" "text" "text" (json-text.repair (:system request))}] []))
+        tools (lfor t (sorted (or (.get request "tools") []) :key (fn [t] (get t "name"))) (tool t))
+        system (if (.get request "system") [{"type" "text" "text" (json-text.repair (get request "system"))}] []))
   (when caches
     (mark tools)
     (mark system)
@@ -38,24 +38,24 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
   (add-context talk (.get request "context"))
   {"path" "/v1/messages"
    "headers" {"anthropic-version" VERSION}
-   "body" {"model" (:model request)
+   "body" {"model" (get request "model")
            #** (if tools {"tools" tools "tool_choice" {"type" "auto"}} {})
            #** (if system {"system" system} {})
            "max_tokens" limit
-           #** (thinking model (models.effort (:model request) (.get request "effort")) limit talk)
+           #** (thinking model (models.effort (get request "model") (.get request "effort")) limit talk)
            "stream" True
            "messages" talk}})
 
 (defn tool [declaration]
   "Return the wire's form of the tool DECLARATION."
-  {"name" (:name declaration) "description" (:description declaration) "input_schema" (:parameters declaration)})
+  {"name" (get declaration "name") "description" (get declaration "description") "input_schema" (get declaration "parameters")})
 
 (defn thinking [model effort limit talk]
   "Return the fields that make MODEL think with EFFORT, within LIMIT tokens, where the messages TALK allow it."
-  (match [(and effort (:thinking model)) effort]
+  (match [(and effort (get model "thinking")) effort]
     ["adaptive" _] {"thinking" {"type" "adaptive" "display" "summarized"} "output_config" {"effort" effort}}
     ["budget" _] (do
-                   (setv budget (min (.get thinking-budgets effort (:high thinking-budgets)) (// limit 2)))
+                   (setv budget (min (.get thinking-budgets effort (get thinking-budgets "high")) (// limit 2)))
                    (if (and (>= budget 1024) (may-think? talk))
                      {"thinking" {"type" "enabled" "budget_tokens" budget}}
                      {}))
@@ -64,16 +64,16 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
 (defn may-think? [talk]
   "Tell whether the messages TALK permit a thinking budget: calls under way must have begun with a thought."
   (setv last (get talk -1))
-  (or (not (any (gfor b (:content last) (= (:type b) "tool_result"))))
-      (in (:type (get talk -2 "content" 0)) ["thinking" "redacted_thinking"])))
+  (or (not (any (gfor b (get last "content") (= (get b "type") "tool_result"))))
+      (in (get (get talk -2 "content" 0) "type") ["thinking" "redacted_thinking"])))
 
 
 (defn messages [request]
   "Return the messages for REQUEST's history, users and assistant in turn."
   (setv result [])
-  (for [[kind #* rest] (history.turns (:items request) (items.origin request))]
+  (for [[kind #* rest] (history.turns (get request "items") (items.origin request))]
     (if (= kind "user")
-      (add result "user" (blocks (lfor m (get rest 0) b (:content m) b)))
+      (add result "user" (blocks (lfor m (get rest 0) b (get m "content") b)))
       (do
         (when (not result)
           (add result "user" [(text-block history.CONTINUED)]))
@@ -88,14 +88,14 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
   "Append the blocks CONTENT to the last message of RESULT if that is ROLE's, else as a new message."
   (cond
     (not content) None
-    (and result (= (:role (get result -1)) role)) (.extend (:content (get result -1)) content)
+    (and result (= (get (get result -1) "role") role)) (.extend (get (get result -1) "content") content)
     True (.append result {"role" role "content" (list content)})))
 
 (defn trim [message]
   "Take the blanks off the end of MESSAGE if it is the assistant's: such an end is refused."
   (setv block (get message "content" -1))
-  (when (and (= (:role message) "assistant") (= (:type block) "text"))
-    (setv (get message "content" -1) {#** block "text" (.rstrip (:text block))})))
+  (when (and (= (get message "role") "assistant") (= (get block "type") "text"))
+    (setv (get message "content" -1) {#** block "text" (.rstrip (get block "text"))})))
 
 (defn text-block [text]
   "Return the wire's block of TEXT."
@@ -106,22 +106,23 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
   (lfor b (images.expand content)
         :if (or (isinstance b tuple) (.strip (.get b "text" "")))
         (if (isinstance b tuple)
-          {"type" "image" "source" {"type" "base64" "media_type" (:mime (get b 1)) "data" (get b 0)}}
-          (text-block (:text b)))))
+          {"type" "image" "source" {"type" "base64" "media_type" (get (get b 1) "mime") "data" (get b 0)}}
+          (text-block (get b "text")))))
 
 (defn assistant-blocks [item]
   "Return the wire's blocks for what the assistant did, ITEM."
-  (match (:type item)
+  (match (get item "type")
     "message" (if (.get item "raw")
-                (lfor b (:raw item) (dict b))
-                (lfor t (history.said (:content item)) {"type" "text" "text" t}))
-    "function_call" [{"type" "tool_use" "id" (:call-id item) "name" (:name item) "input" (:arguments item)}]
-    _ [(dict (:raw item))]))
+                (lfor b (get item "raw") (dict b))
+                (lfor t (history.said (get item "content")) {"type" "text" "text" t}))
+    "function_call" [{"type" "tool_use" "id" (get item "call_id")
+                      "name" (get item "name") "input" (get item "arguments")}]
+    _ [(dict (get item "raw"))]))
 
 (defn result-block [output]
   "Return the wire's block for the OUTPUT of a call."
-  (setv content (blocks (:content output)))
-  {"type" "tool_result" "tool_use_id" (:call-id output)
+  (setv content (blocks (get output "content")))
+  {"type" "tool_result" "tool_use_id" (get output "call_id")
    "content" (or content [(text-block history.NOTHING)])
    #** (if (.get output "ok" True) {} {"is_error" True})})
 
@@ -132,12 +133,12 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
 
 (defn mark-messages [talk]
   "Set a cache breakpoint on the last block that can bear one of each of the user's last two messages of TALK."
-  (for [message (cut (lfor m talk :if (= (:role m) "user") m) -2 None)]
-    (mark (lfor b (:content message) :if (in (:type b) CACHEABLE) b))))
+  (for [message (cut (lfor m talk :if (= (get m "role") "user") m) -2 None)]
+    (mark (lfor b (get message "content") :if (in (get b "type") CACHEABLE) b))))
 
 (defn add-context [talk context]
   "Append CONTEXT to the user's last message of TALK. Where the assistant has the word, it goes on without."
-  (when (and context (= (:role (get talk -1)) "user"))
+  (when (and context (= (get (get talk -1) "role") "user"))
     (.append (get talk -1 "content") (text-block context))))
 
 
@@ -290,22 +291,22 @@ In an INCOMPLETE response no call may be run."
 
 (defn signed [block]
   "Return the thinking BLOCK if it can go back to its model, else None."
-  (if (or (= (:type block) "redacted_thinking") (.get block "signature")) block None))
+  (if (or (= (get block "type") "redacted_thinking") (.get block "signature")) block None))
 
 (defn add-text [result block origin]
   "Add the text BLOCK from ORIGIN to the message that RESULT ends in, or as a new one."
-  (when (not (:text block))
+  (when (not (get block "text"))
     (return))
-  (when (not (and result (= (:type (get result -1)) "message")))
+  (when (not (and result (= (get (get result -1) "type") "message")))
     (.append result (items.assistant [] :origin origin :raw [])))
   (setv message (get result -1))
-  (.append (:content message) (items.text-block (:text block)))
-  (.append (:raw message) block))
+  (.append (get message "content") (items.text-block (get block "text")))
+  (.append (get message "raw") block))
 
 (defn lighten [item]
   "Return ITEM without the wire's blocks if it is a message whose text says as much."
-  (if (and (= (:type item) "message") (not (any (gfor b (:raw item) (.get b "citations")))))
-    (items.assistant (:content item))
+  (if (and (= (get item "type") "message") (not (any (gfor b (get item "raw") (.get b "citations")))))
+    (items.assistant (get item "content"))
     item))
 
 (defn call-item [block fields origin whole]
@@ -316,7 +317,7 @@ In an INCOMPLETE response no call may be run."
 
 (defn declined [neutral details]
   "Return NEUTRAL, the items of a refused response, as one message that refuses; DETAILS may explain."
-  (setv said (.join "" (gfor i neutral :if (= (:type i) "message") (items.text i)))
+  (setv said (.join "" (gfor i neutral :if (= (get i "type") "message") (items.text i)))
         why (or (.get (or details {}) "explanation") ""))
   (setv text (.join "\n\n" (filter None [said why])))
   [(items.assistant (items.refusal-block (or text "The model declined to answer.")))])

@@ -22,17 +22,17 @@ Calls are told apart by index and id, as far as a server sends them; presence of
 
 (defn encode [request]
   "Return the path, body and headers that ask for REQUEST."
-  (setv quirks (.get (:provider request) "quirks" {})
-        effort (models.effort (:model request) (.get request "effort"))
-        tools (lfor t (sorted (or (.get request "tools") []) :key (fn [t] (:name t))) (tool t)))
+  (setv quirks (.get (get request "provider") "quirks" {})
+        effort (models.effort (get request "model") (.get request "effort"))
+        tools (lfor t (sorted (or (.get request "tools") []) :key (fn [t] (get t "name"))) (tool t)))
   {"path" "/chat/completions"
    "headers" {}
-   "body" {"model" (:model request)
+   "body" {"model" (get request "model")
            #** (optional "tools" tools)
            #** (optional "tool_choice" (and tools "auto"))
            #** (if (.get quirks "cache_key") (optional "prompt_cache_key" (.get request "cache_key")) {})
-           #** (if (and effort (.get quirks "effort_field")) {(:effort-field quirks) effort} {})
-           #** (if (.get request "max_output") {(.get quirks "max_tokens_field" "max_tokens") (:max-output request)} {})
+           #** (if (and effort (.get quirks "effort_field")) {(get quirks "effort_field") effort} {})
+           #** (optional (.get quirks "max_tokens_field" "max_tokens") (.get request "max_output"))
            "stream" True
            #** (if (.get quirks "stream_usage" True) {"stream_options" {"include_usage" True}} {})
            "messages" (messages request quirks)}})
@@ -44,18 +44,18 @@ Calls are told apart by index and id, as far as a server sends them; presence of
 (defn tool [declaration]
   "Return the wire's form of the tool DECLARATION."
   {"type" "function"
-   "function" {"name" (:name declaration)
-               "description" (:description declaration)
-               "parameters" (:parameters declaration)}})
+   "function" {"name" (get declaration "name")
+               "description" (get declaration "description")
+               "parameters" (get declaration "parameters")}})
 
 (defn messages [request quirks]
   "Return the messages of REQUEST: system prompt, history, context, as the QUIRKS want it."
   (setv result [])
-  (for [[kind #* rest] (history.turns (:items request) (items.origin request) 40)]
+  (for [[kind #* rest] (history.turns (get request "items") (items.origin request) 40)]
     (when (and (= kind "assistant") (not result))
       (.append result {"role" "user" "content" history.CONTINUED}))
     (if (= kind "user")
-      (join result (user-message (parts (lfor m (get rest 0) b (:content m) b))))
+      (join result (user-message (parts (lfor m (get rest 0) b (get m "content") b))))
       (do
         (.append result (assistant-message (get rest 0)))
         (.extend result (output-messages (get rest 1))))))
@@ -66,7 +66,7 @@ Calls are told apart by index and id, as far as a server sends them; presence of
   (when (not result)
     (.append result {"role" "user" "content" history.CONTINUED}))
   (when (.get request "system")
-    (.insert result 0 {"role" (.get quirks "system_role" "system") "content" (:system request)}))
+    (.insert result 0 {"role" (.get quirks "system_role" "system") "content" (get request "system")}))
   (when (and context (!= role "user"))
     (.append result {"role" role "content" (json-text.repair context)}))
   result)
@@ -77,29 +77,31 @@ Calls are told apart by index and id, as far as a server sends them; presence of
         :if (or (isinstance b tuple) (.strip (.get b "text" "")))
         (if (isinstance b tuple)
           {"type" "image_url" "image_url" {"url" (images.data-url (get b 1) (get b 0))}}
-          {"type" "text" "text" (json-text.repair (:text b))})))
+          {"type" "text" "text" (json-text.repair (get b "text"))})))
 
 (defn user-message [parts]
   "Return the user's message of PARTS; text alone is a string, which every server takes."
-  {"role" "user" "content" (if (all (gfor p parts (= (:type p) "text")))
-                             (.join "\n\n" (gfor p parts (:text p)))
+  {"role" "user" "content" (if (all (gfor p parts (= (get p "type") "text")))
+                             (.join "\n\n" (gfor p parts (get p "text")))
                              parts)})
 
 (defn join [result message]
   "Append MESSAGE to RESULT, or its content to the last message if that is the user's too."
-  (if (and result (= (:role (get result -1)) "user"))
+  (if (and result (= (get (get result -1) "role") "user"))
     (setv (get result -1) (user-message (+ (as-parts (get result -1)) (as-parts message))))
     (.append result message)))
 
 (defn as-parts [message]
   "Return the content of MESSAGE as a list of parts."
-  (if (isinstance (:content message) str) [{"type" "text" "text" (:content message)}] (:content message)))
+  (setv content (get message "content"))
+  (if (isinstance content str) [{"type" "text" "text" content}] content))
 
 (defn assistant-message [members]
   "Return the one message that holds what the assistant did, MEMBERS."
-  (setv text (.join "\n\n" (gfor i members :if (= (:type i) "message") (.join "" (history.said (:content i)))))
+  (setv said (lfor i members :if (= (get i "type") "message") (.join "" (history.said (get i "content"))))
+        text (.join "\n\n" said)
         calls (lfor i members :if (items.call? i) (call i))
-        thoughts (lfor i members :if (= (:type i) "reasoning") (:raw i)))
+        thoughts (lfor i members :if (= (get i "type") "reasoning") (get i "raw")))
   {"role" "assistant"
    "content" (or text None)
    #** (thinking thoughts calls)
@@ -108,21 +110,21 @@ Calls are told apart by index and id, as far as a server sends them; presence of
 (defn thinking [thoughts calls]
   "Return the fields that replay THOUGHTS, raws of reasoning: signed details always, plain text only beside CALLS."
   (setv details (lfor t thoughts d (.get t "reasoning_details" []) d)
-        plain (.join "\n\n" (gfor t thoughts :if (in "reasoning_content" t) (:reasoning-content t))))
+        plain (.join "\n\n" (gfor t thoughts :if (in "reasoning_content" t) (get t "reasoning_content"))))
   {#** (if details {"reasoning_details" details} {})
    #** (if (and plain calls) {"reasoning_content" plain} {})})
 
 (defn call [item]
   "Return the wire's form of the call ITEM, with what its server once added to it."
-  {"id" (:call-id item) "type" "function"
-   "function" {"name" (:name item) "arguments" (json-text.dumps (:arguments item))}
+  {"id" (get item "call_id") "type" "function"
+   "function" {"name" (get item "name") "arguments" (json-text.dumps (get item "arguments"))}
    #** (.get item "raw" {})})
 
 (defn output-messages [outputs]
   "Return the messages for OUTPUTS; images, which no tool message may hold, follow in one of the user's."
-  (setv pictures (lfor o outputs b (:content o) :if (= (:type b) "image") b))
-  (+ (lfor o outputs {"role" "tool" "tool_call_id" (:call-id o)
-                      "content" (history.output-text {#** o "content" (images.without (:content o))})})
+  (setv pictures (lfor o outputs b (get o "content") :if (= (get b "type") "image") b))
+  (+ (lfor o outputs {"role" "tool" "tool_call_id" (get o "call_id")
+                      "content" (history.output-text {#** o "content" (images.without (get o "content"))})})
      (if pictures [(user-message (parts pictures))] [])))
 
 
@@ -196,21 +198,22 @@ Calls are told apart by index and id, as far as a server sends them; presence of
     (for [[position piece] (enumerate (or (.get delta "tool_calls") []))]
       (.append result (self.call-piece piece position)))
     (when (.get delta "function_call")
-      (.append result (self.call-piece {"index" 0 "function" (:function-call delta)} 0)))
+      (.append result (self.call-piece {"index" 0 "function" (get delta "function_call")} 0)))
     result)
 
   (defn thinking [self delta]
     "Return the reasoning text of DELTA; keep what has to go back as it came."
-    (for [detail (or (.get delta "reasoning_details") [])]
-      (when (isinstance detail dict)
-        (merge-detail self.details detail)))
-    (for [field ["reasoning_content" "reasoning"]]
-      (setv text (.get delta field))
-      (when (and text (isinstance text str))
-        (setv self.field (or self.field field))
-        (return text)))
-    (.join "" (gfor d (or (.get delta "reasoning_details") []) :if (isinstance d dict)
-                    (or (.get d "text") (.get d "summary") ""))))
+    (setv details (.get delta "reasoning_details")
+          field (if (.get delta "reasoning_content") "reasoning_content" "reasoning")
+          text (.get delta field))
+    (for [detail (or details [])]
+      (merge-detail self.details detail))
+    (when (and text (isinstance text str))
+      (setv self.field (or self.field field))
+      (return text))
+    (if details
+      (.join "" (gfor d details (or (.get d "text") (.get d "summary") "")))
+      ""))
 
   (defn call-piece [self piece position]
     "Return the event for PIECE of a call, the one at POSITION in its chunk."
@@ -222,19 +225,19 @@ Calls are told apart by index and id, as far as a server sends them; presence of
           extra (dfor [k v] (.items piece) :if (not-in k ["index" "id" "type" "function"]) k v))
     (when name
       (setv (get call "name") name))
-    (.update (:extra call) extra)
+    (.update (get call "extra") extra)
     {"type" "call-delta" "index" (.index (lfor c self.calls (id c)) (id call))
-     "name" (:name call) "text" (.add (:text call) text)})
+     "name" (get call "name") "text" (.add (get call "text") text)})
 
   (defn slot [self index call-id name text position]
     "Return the call that a piece belongs to, by its INDEX, CALL-ID, NAME, TEXT and POSITION as far as they tell."
     (setv call (cond
-                 (is-not index None) (next (gfor c (reversed self.calls) :if (= (:slot c) index) c) None)
-                 call-id (next (gfor c self.calls :if (= (:id c) call-id) c) None)
+                 (is-not index None) (next (gfor c (reversed self.calls) :if (= (get c "slot") index) c) None)
+                 call-id (next (gfor c self.calls :if (= (get c "id") call-id) c) None)
                  self.calls (get self.calls -1)
                  True None)
-          other (and call (or (and call-id (:id call) (!= call-id (:id call)))
-                              (and (not call-id) name text (json-text.whole? (.text (:text call)))))))
+          other (and call (or (and call-id (get call "id") (!= call-id (get call "id")))
+                              (and (not call-id) name text (json-text.whole? (.text (get call "text")))))))
     (when (or (is call None) other)
       (setv call {"slot" index "id" call-id "name" name "text" (json-text.Pieces) "extra" {}})
       (.append self.calls call))
@@ -247,7 +250,7 @@ Calls are told apart by index and id, as far as a server sends them; presence of
     (cond
       self.ended []
       self.reason (self.end True)
-      (and self.calls (all (gfor c self.calls (json-text.whole? (.text (:text c)))))) (self.end False)
+      (and self.calls (all (gfor c self.calls (json-text.whole? (.text (get c "text")))))) (self.end False)
       True (raise (errors.unfinished self.request))))
 
   (defn end [self marked]
@@ -287,14 +290,14 @@ Calls are told apart by index and id, as far as a server sends them; presence of
 
   (defn call-item [self call whole]
     "Return the neutral form of CALL; truncated unless WHOLE."
-    {"type" "function_call" "call_id" (:id call) "name" (:name call)
-     #** (json-text.arguments (.text (:text call)))
-     #** (if (:extra call) {"raw" (json-text.clean (:extra call)) "origin" self.origin} {})
+    {"type" "function_call" "call_id" (get call "id") "name" (get call "name")
+     #** (json-text.arguments (.text (get call "text")))
+     #** (if (get call "extra") {"raw" (json-text.clean (get call "extra")) "origin" self.origin} {})
      #** (if whole {} {"truncated" True})}))
 
 (defn settled? [call]
   "Tell whether the arguments of CALL are whole, or were never begun."
-  (setv text (.text (:text call)))
+  (setv text (.text (get call "text")))
   (or (not (.strip text)) (json-text.whole? text)))
 
 (defn content [value]

@@ -37,45 +37,29 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
     (raise (errors.unusable {"provider" form} f"unknown wire {(.get form "wire")}; there are {(.join ", " WIRES)}")))
   (importlib.import-module f"autolith.provider.{name}"))
 
-(defn :async stream [request]
-  "Yield the events of the answer to REQUEST."
-  (setv module (wire (:provider request))
-        events (if (= (:wire (:provider request)) "tutor")
-                 (module.stream request)
-                 (over-http request module)))
-  (try
-    (for [:async event events]
-      (yield event))
-    (finally
-      (await (.aclose events)))))
+(defn stream [request]
+  "Return an async generator of the events of the answer to REQUEST."
+  (if (= (.get (get request "provider") "wire") "tutor")
+    (.stream (wire (get request "provider")) request)
+    (over-http request)))
 
-(defn :async over-http [request module]
-  "Yield the events of the answer to REQUEST, in the wire of MODULE, over HTTP."
+(defn :async over-http [request]
+  "Yield the events of the answer to REQUEST, over HTTP."
   (import httpx)
-  (setv parts (prepare request module)
-        url (:url parts)
-        decoder (module.Decoder request)
-        seen 0)
+  (setv module (wire (get request "provider"))
+        parts (prepare request module)
+        url (get parts "url")
+        decoder (module.Decoder request))
   (try
-    (with [:async response (.stream (client url) "POST" url :content (:content parts) :headers (:headers parts)
-                                    :timeout (limits request))]
+    (with [:async response (.stream (client url) "POST" url :timeout (limits request)
+                                    :content (get parts "content") :headers (get parts "headers"))]
       (await (check request response url))
-      (setv source (events-of response (idle-of request) request))
+      (setv results (decoded decoder (Body response request)))
       (try
-        (for [:async event source]
-          (setv seen (+ seen 1))
-          (for [result (decoder.feed event.event event.data)]
-            (yield result))
-          (when decoder.ended
-            (await (drain source))
-            (return)))
-        (except [e [httpx.RemoteProtocolError httpx.ReadError]]
-          (when (not (getattr decoder "satisfied" False))
-            (raise (errors.cut-off request seen e) :from e)))
+        (for [:async event results]
+          (yield event))
         (finally
-          (await (.aclose source))))
-      (for [result (decoder.finish)]
-        (yield result)))
+          (await (.aclose results)))))
     (except [e httpx.ReadTimeout]
       (raise (errors.idle request (idle-of request)) :from e))
     (except [e [httpx.InvalidURL httpx.UnsupportedProtocol httpx.LocalProtocolError]]
@@ -83,29 +67,59 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
     (except [e httpx.HTTPError]
       (raise (errors.unreachable request url e) :from e))))
 
+(defn sensible [request step #* args]
+  "Return what STEP of a decoder makes of ARGS; where that stumbles over a shape that no wire knows, REQUEST's answer is garbled."
+  (try
+    (step #* args)
+    (except [e [AttributeError IndexError KeyError TypeError ValueError]]
+      (raise (errors.garbled request f"a strange shape ({e !r}) at {(errors.short (cut (str args) 200))}") :from e))))
+
+(defn :async decoded [decoder body]
+  "Yield what DECODER makes of the server-sent events in BODY."
+  (import httpx httpx-sse)
+  (setv source (.aiter-sse (httpx-sse.EventSource body))
+        seen 0)
+  (try
+    (for [:async event source]
+      (when (not-in event.event PINGS)
+        (setv body.lively True)
+        (+= seen 1)
+        (for [result (sensible body.request decoder.feed event.event event.data)]
+          (yield result))
+        (when decoder.ended
+          (await (drain source))
+          (return))))
+    (except [e [httpx.RemoteProtocolError httpx.ReadError]]
+      (when (not (getattr decoder "satisfied" False))
+        (raise (errors.cut-off body.request seen e) :from e)))
+    (finally
+      (await (.aclose source))))
+  (for [result (sensible body.request decoder.finish)]
+    (yield result)))
+
 
 ;; * Asking
 
 (defn prepare [request module]
   "Return the url, headers and content with which MODULE sends REQUEST."
-  (setv form (:provider request))
+  (setv form (get request "provider"))
   (when (not (.get request "model"))
     (raise (errors.unusable request "no model is chosen and the provider has no default; choose one with (model \"...\")")))
   (setv wanted (module.encode request))
-  {"url" (join-url request (:path wanted))
-   "content" (json-text.body (:body wanted))
+  {"url" (join-url request (get wanted "path"))
+   "content" (json-text.body (get wanted "body"))
    "headers" {"content-type" "application/json" "accept" "text/event-stream" "cache-control" "no-store" "user-agent" "autolith"
-              #** (:headers wanted)
+              #** (get wanted "headers")
               #** (authorization request form)
               #** (.get form "headers" {})}})
 
 (defn join-url [request path]
   "Return the URL of PATH below the base URL of REQUEST's provider; a version that both name counts once."
-  (setv form (:provider request)
+  (setv form (get request "provider")
         base (credentials.base-url form))
   (when (not base)
-    (raise (errors.unusable request (+ "there is no base URL"
-                                       (if (.get form "base_url_variable") f"; set {(:base-url-variable form)}" "")))))
+    (setv variable (.get form "base_url_variable"))
+    (raise (errors.unusable request (+ "there is no base URL" (if variable f"; set {variable}" "")))))
   (when (not (.startswith base #("http://" "https://")))
     (raise (errors.unusable request f"the base URL {base} is none: it has to begin with http:// or https://.{(errors.where-url request)}")))
   (when (and (.endswith base "/v1") (.startswith path "/v1/"))
@@ -117,19 +131,19 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
   (setv key (credentials.key form))
   (cond
     (not key) (if (and (.get form "key_variable") (not (.get (.get form "quirks" {}) "key_optional")))
-                (raise (errors.ProviderError "auth" (+ f"{(:name form)} needs a key: set {(:key-variable form)} and start again,"
+                (raise (errors.ProviderError "auth" (+ f"{(get form "name")} needs a key: set {(get form "key_variable")} and start again,"
                                                        " or choose another provider.")
-                                             :provider (:name form)))
+                                             :provider (get form "name")))
                 {})
     (not (and (.isascii key) (.isprintable key)))
-      (raise (errors.ProviderError "auth" f"the key in {(:key-variable form)} has characters that no header can carry; set it anew."
-                                   :provider (:name form)))
-    (= (:wire form) "anthropic-messages") {"x-api-key" key}
+      (raise (errors.ProviderError "auth" f"the key in {(get form "key_variable")} has characters that no header can carry; set it anew."
+                                   :provider (get form "name")))
+    (= (get form "wire") "anthropic-messages") {"x-api-key" key}
     True {"authorization" f"Bearer {key}"}))
 
 (defn idle-of [request]
   "Return the idle limit of REQUEST in seconds."
-  (.get (.get (:provider request) "quirks" {}) "idle_seconds" idle-seconds))
+  (.get (.get (get request "provider") "quirks" {}) "idle_seconds" idle-seconds))
 
 (defn limits [request]
   "Return the time limits of REQUEST for httpx."
@@ -185,18 +199,29 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
   (.decode (cut data longest-body) "utf-8" "replace"))
 
 (defclass Body []
-  "What httpx-sse reads of RESPONSE: its text without a byte-order mark, events of a bounded length, the last one ended."
+  "What httpx-sse reads of RESPONSE, which answers REQUEST: its text without a byte-order mark, events of a bounded length, the
+last one ended. Who finds a real event in it sets `lively`; if nobody does for as long as the limit says, the request is given up,
+however many pings come. (That no byte comes for as long is noticed by httpx.)"
 
   (defn __init__ [self response request]
     (setv self.response response
           self.request request
+          self.lively True
           self.headers {"content-type" "text/event-stream"}))
 
   (defn :async aiter-text [self]
     "Yield the text as it comes."
+    (import time)
     (setv first True
-          pending 0)
+          pending 0
+          limit (idle-of self.request)
+          now (time.monotonic)
+          since now)
     (for [:async text (.aiter-text self.response)]
+      (setv now (time.monotonic))
+      (cond
+        self.lively (setv self.lively False  since now)
+        (> (- now since) limit) (raise (errors.idle self.request limit)))
       (when first
         (setv text (.removeprefix text "\ufeff")
               first False))
@@ -207,27 +232,6 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
       (when text
         (yield text)))
     (yield "\n\n")))
-
-(defn :async events-of [response idle request]
-  "Yield the server-sent events of RESPONSE but pings; raise if none that is real comes for IDLE seconds."
-  (import asyncio httpx-sse)
-  (setv source (.aiter-sse (httpx-sse.EventSource (Body response request)))
-        loop (asyncio.get-running-loop)
-        deadline (+ (loop.time) idle))
-  (try
-    (while True
-      (try
-        (with [:async _ (asyncio.timeout-at deadline)]
-          (setv event (await (anext source))))
-        (except [TimeoutError]
-          (raise (errors.idle request idle)))
-        (except [StopAsyncIteration]
-          (return)))
-      (when (not-in event.event PINGS)
-        (setv deadline (+ (loop.time) idle))
-        (yield event)))
-    (finally
-      (await (.aclose source)))))
 
 (defn :async drain [source]
   "Read what SOURCE still gives, as long as that takes no time, so that its connection can be used again."

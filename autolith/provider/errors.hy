@@ -132,14 +132,14 @@ inside a stream (`from-event`)."
 (defn from-event [request value]
   "Return the error that the event VALUE, an object, inside the stream for REQUEST means."
   (setv [words message code] (parts value)
-        name (:name (:provider request))
+        name (get (get request "provider") "name")
         kind (classify code words))
   (ProviderError kind f"{name} reported an error while it answered: {(short message)}{(hint kind request message)}"
                  :status code :provider name :text (short message) :retry-after (retry-after {} message)))
 
 (defn from-response [request status headers content url]
   "Return the error that the HTTP answer STATUS HEADERS CONTENT (text, perhaps cut) from URL means for REQUEST."
-  (setv name (:name (:provider request)))
+  (setv name (get (get request "provider") "name"))
   (when (<= 300 status 399)
     (return (ProviderError "invalid-request" (+ f"{name}: {url} sends on to {(.get headers "location" "nowhere")} (HTTP {status})."
                                                 (where-url request))
@@ -155,7 +155,7 @@ inside a stream (`from-event`)."
 
 (defn not-a-stream [request headers content url]
   "Return the error for an answer from URL with status 200 that is no event stream."
-  (setv name (:name (:provider request))
+  (setv name (get (get request "provider") "name")
         value (_json content))
   (when (and (isinstance value dict) (.get value "error"))
     (return (from-event request value)))
@@ -167,7 +167,7 @@ inside a stream (`from-event`)."
 
 (defn unreachable [request url cause]
   "Return the error for a connection to URL that failed because of CAUSE."
-  (setv name (:name (:provider request))
+  (setv name (get (get request "provider") "name")
         local (re.match r"https?://(localhost|127\.|\[::1\]|0\.0\.0\.0)" url))
   (ProviderError "network" (+ f"{name} cannot be reached at {url}: {(or (str cause) (. (type cause) __name__))}."
                               (if local f" Is {name} running there?" " Is the network up?")
@@ -176,29 +176,29 @@ inside a stream (`from-event`)."
 
 (defn cut-off [request seen cause]
   "Return the error for a stream that ended early, because of CAUSE, after SEEN events."
-  (setv name (:name (:provider request)))
+  (setv name (get (get request "provider") "name"))
   (ProviderError "network" f"{name}: the answer was cut off after {seen} events ({cause}); nothing of it counts as complete."
                  :provider name :text (str cause)))
 
 (defn unfinished [request]
   "Return the error for a stream that ended without the end that its wire prescribes."
-  (setv name (:name (:provider request)))
-  (ProviderError "protocol" f"{name}: the stream of {(:model request)} ended in the middle; nothing of it counts as complete."
+  (setv name (get (get request "provider") "name"))
+  (ProviderError "protocol" f"{name}: the stream of {(get request "model")} ended in the middle; nothing of it counts as complete."
                  :provider name))
 
 (defn garbled [request why]
   "Return the error for a stream whose content makes no sense because of WHY."
-  (setv name (:name (:provider request)))
-  (ProviderError "protocol" f"{name}: the stream of {(:model request)} makes no sense: {why}" :provider name))
+  (setv name (get (get request "provider") "name"))
+  (ProviderError "protocol" f"{name}: the stream of {(get request "model")} makes no sense: {why}" :provider name))
 
 (defn idle [request seconds]
   "Return the error for a stream that was silent for SECONDS."
-  (setv name (:name (:provider request)))
+  (setv name (get (get request "provider") "name"))
   (ProviderError "network" f"{name} sent nothing for {seconds :g} seconds; the request was given up." :provider name))
 
 (defn unusable [request why]
   "Return the error for a request that cannot be sent, because of WHY."
-  (setv name (:name (:provider request)))
+  (setv name (get (get request "provider") "name"))
   (ProviderError "invalid-request" f"{name}: {why}" :provider name))
 
 (defn _json [text]
@@ -217,21 +217,21 @@ inside a stream (`from-event`)."
 
 (defn hint [kind request message [status None] [words ""]]
   "Return a sentence, with a blank before it, on what to do about a failure of KIND, or nothing."
-  (setv form (:provider request)
+  (setv form (get request "provider")
         variable (.get form "key_variable"))
   (cond
     (and (= kind "auth") variable (not (credentials.key form))) f" There is no key: set {variable} and start again."
     (and (= kind "auth") variable) f" The key from {variable} was refused; set another and start again."
-    (= kind "auth") f" The provider form of {(:name form)} names no variable for a key: give it a :key-variable."
+    (= kind "auth") f" The provider form of {(get form "name")} names no variable for a key: give it a :key-variable."
     (and (= status 404) (not (re.search r"model" f"{words} {message}" re.IGNORECASE))) (where-url request)
-    (= status 404) f" The model {(:model request)} is not served there; choose another with (model \"...\")."
+    (= status 404) f" The model {(get request "model")} is not served there; choose another with (model \"...\")."
     (= kind "overflow") " The conversation is too long for the model: start a (new) one, or choose a model with a larger window."
-    (= kind "quota") f" The account of {(:name form)} has nothing left."
+    (= kind "quota") f" The account of {(get form "name")} has nothing left."
     True ""))
 
 (defn where-url [request]
   "Return the sentence that asks whether the base URL is right, and says where it came from."
-  (setv form (:provider request)
+  (setv form (get request "provider")
         variable (.get form "base_url_variable"))
   (+ f" Is the base URL {(credentials.base-url form)} right?"
      (if variable f" {variable} sets it." " The provider form sets it.")))

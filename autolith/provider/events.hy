@@ -32,7 +32,7 @@ say what failed in its last line."
   "Return the items NEUTRAL with a fresh id for each call whose id is missing or was already used among them."
   (setv seen #{})
   (for [[i item] (enumerate neutral) :if (items.call? item)]
-    (when (or (not (:call-id item)) (in (:call-id item) seen))
-      (setv (get item "call_id") f"{(or (:call-id item) "call")}-{i}"))
-    (.add seen (:call-id item)))
+    (when (or (not (get item "call_id")) (in (get item "call_id") seen))
+      (setv (get item "call_id") f"{(or (get item "call_id") "call")}-{i}"))
+    (.add seen (get item "call_id")))
   neutral)

@@ -36,7 +36,7 @@ An output ends its group: what the assistant did after it belongs to the next."
   (setv groups []
         waiting {})
   (for [item history :if (something? item)]
-    (if (= (:type item) "function_call_output")
+    (if (= (get item "type") "function_call_output")
       (settle item waiting)
       (do
         (setv kind (if (items.assistant? item) "assistant" "user"))
@@ -44,14 +44,14 @@ An output ends its group: what the assistant did after it belongs to the next."
           (.append groups [kind [] []]))
         (.append (get groups -1 1) (dict item))
         (when (items.call? item)
-          (setv (get waiting (:call-id item)) #((get groups -1) (get groups -1 1 -1)))))))
+          (setv (get waiting (get item "call_id")) #((get groups -1) (get groups -1 1 -1)))))))
   groups)
 
 (defn something? [item]
   "Tell whether ITEM is more than a message of the user that says and shows nothing."
-  (or (!= (:type item) "message")
-      (= (:role item) "assistant")
-      (any (gfor b (:content item) (or (= (:type b) "image") (.strip (.get b "text" "")))))))
+  (or (!= (get item "type") "message")
+      (= (get item "role") "assistant")
+      (any (gfor b (get item "content") (or (= (get b "type") "image") (.strip (.get b "text" "")))))))
 
 (defn merged [turns]
   "Return the list TURNS with neighbours of a kind made one, where no output stands between them."
@@ -66,14 +66,14 @@ An output ends its group: what the assistant did after it belongs to the next."
 
 (defn settle [output waiting]
   "Put OUTPUT beside the newest call of its id that is WAITING; an orphan or a second one is dropped."
-  (when (in (:call-id output) waiting)
-    (setv [own call] (.pop waiting (:call-id output)))
+  (when (in (get output "call_id") waiting)
+    (setv [own call] (.pop waiting (get output "call_id")))
     (.append (get own 2) #(call (dict output)))))
 
 (defn rename [members outputs taken limit]
   "Give each call of MEMBERS, and its output among OUTPUTS, an id not TAKEN, made of plain characters, LIMIT of them at most."
   (for [item members :if (items.call? item)]
-    (setv own (:call-id item)
+    (setv own (get item "call_id")
           count 0
           id own)
     (while (or (in id taken) (not (re.fullmatch r"[a-zA-Z0-9_-]+" id)) (> (len id) limit))
@@ -97,7 +97,7 @@ An output ends its group: what the assistant did after it belongs to the next."
 
 (defn fit? [item origin]
   "Tell whether ITEM may be sent to ORIGIN at all."
-  (match (:type item)
+  (match (get item "type")
     (| "reasoning" "hosted") (and (= (.get item "origin") origin) (bool (.get item "raw")))
     "message" (or (items.refused? item) (bool (.strip (items.text item))))
     _ True))
@@ -119,8 +119,8 @@ origin added is left out."
   "Return MEMBERS without reasoning that no message, call or hosted item directly follows."
   (setv result [])
   (for [item (reversed members)]
-    (when (not (and (= (:type item) "reasoning")
-                    (or (not result) (= (:type (get result -1)) "reasoning"))))
+    (when (not (and (= (get item "type") "reasoning")
+                    (or (not result) (= (get (get result -1) "type") "reasoning"))))
       (.append result item)))
   (list (reversed result)))
 
@@ -130,7 +130,7 @@ origin added is left out."
         unit [])
   (for [item members]
     (.append unit item)
-    (when (!= (:type item) "reasoning")
+    (when (!= (get item "type") "reasoning")
       (.append units unit)
       (setv unit [])))
   (lfor u (sorted units :key (fn [u] (items.call? (get u -1)))) item u item))
@@ -138,17 +138,17 @@ origin added is left out."
 (defn answer [call outputs]
   "Return the output of CALL among OUTPUTS, or one that says that it is unknown."
   (for [[owner output] outputs]
-    (when (= (:call-id owner) (:call-id call))
+    (when (= (get owner "call_id") (get call "call_id"))
       (return output)))
-  (items.output (:call-id call) (if (.get call "truncated") CUT UNKNOWN) :ok False))
+  (items.output (get call "call_id") (if (.get call "truncated") CUT UNKNOWN) :ok False))
 
 
 ;; * Text for a wire
 
 (defn said [content]
   "Return the text blocks' text of CONTENT that is not blank, repaired, as a list."
-  (lfor b content :if (= (:type b) "text") :if (.strip (:text b)) (json-text.repair (:text b))))
+  (lfor b content :if (= (get b "type") "text") :if (.strip (get b "text")) (json-text.repair (get b "text"))))
 
 (defn output-text [output]
   "Return the text of OUTPUT; never an empty one."
-  (or (.join "\n" (said (:content output))) NOTHING))
+  (or (.join "\n" (said (get output "content"))) NOTHING))

@@ -7,13 +7,13 @@
   "Return the base64 text of the image BLOCK's file, or None if it cannot be read."
   (import base64)
   (try
-    (with [f (open (:path block) "rb")]
+    (with [f (open (get block "path") "rb")]
       (.decode (base64.b64encode (.read f)) "ascii"))
     (except [OSError] None)))
 
 (defn data-url [block data]
   "Return the data URL of the image BLOCK whose base64 text is DATA."
-  f"data:{(:mime block)};base64,{data}")
+  f"data:{(get block "mime")};base64,{data}")
 
 (defn label [block]
   "Return the words that stand before the image BLOCK, so that the model can name it."
@@ -23,15 +23,15 @@
   "Return the blocks CONTENT with each image as #(label data block), label and missing files as text blocks."
   (setv result [])
   (for [block content]
-    (if (!= (:type block) "image")
+    (if (!= (get block "type") "image")
       (.append result block)
       (do
         (setv data (encoded block))
         (if data
           (.extend result [(items.text-block (label block)) #(data block)])
-          (.append result (items.text-block f"{(label block)} (the image file {(:path block)} is no longer there)"))))))
+          (.append result (items.text-block f"{(label block)} (there is no file {(get block "path")} any more)"))))))
   result)
 
 (defn without [content]
   "Return the blocks CONTENT with the images replaced by their labels."
-  (lfor b content (if (= (:type b) "image") (items.text-block (label b)) b)))
+  (lfor b content (if (= (get b "type") "image") (items.text-block (label b)) b)))

@@ -66,20 +66,20 @@ context-window, pause, refusal; else the wire's own word."
 
 (defn origin [request]
   "Return the origin of what answers REQUEST."
-  (+ (:name (:provider request)) "/" (:model request)))
+  (+ (get (get request "provider") "name") "/" (get request "model")))
 
 
 ;; * Reading
 
 (defn text [item]
   "Return what ITEM says, without images and refusals."
-  (if (= (:type item) "reasoning")
-    (:text item)
-    (.join "" (lfor b (.get item "content" []) :if (= (:type b) "text") (:text b)))))
+  (if (= (get item "type") "reasoning")
+    (get item "text")
+    (.join "" (lfor b (.get item "content" []) :if (= (get b "type") "text") (get b "text")))))
 
 (defn call? [item]
   "Tell whether ITEM is a call."
-  (= (:type item) "function_call"))
+  (= (get item "type") "function_call"))
 
 (defn calls [history]
   "Return the calls among the items HISTORY that may be run."
@@ -91,11 +91,11 @@ context-window, pause, refusal; else the wire's own word."
 
 (defn refused? [item]
   "Tell whether ITEM is a message in which the model refused."
-  (and (= (:type item) "message")
-       (any (gfor b (:content item) (= (:type b) "refusal")))))
+  (and (= (get item "type") "message")
+       (any (gfor b (get item "content") (= (get b "type") "refusal")))))
 
 (defn assistant? [item]
   "Tell whether ITEM is the assistant's doing."
   (cond
-    (= (:type item) "message") (= (:role item) "assistant")
-    True (!= (:type item) "function_call_output")))
+    (= (get item "type") "message") (= (get item "role") "assistant")
+    True (!= (get item "type") "function_call_output")))

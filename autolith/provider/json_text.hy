@@ -44,10 +44,12 @@ where the text is no JSON object."
   "Refuse the constant NAME, which Python reads and JSON lacks."
   (raise (ValueError f"{name} is not JSON")))
 
+(setv _DECODER (json.JSONDecoder :parse-constant _refuse))
+
 (defn loads [text]
   "Return the value of the JSON TEXT; ValueError if it is none."
   (try
-    (json.loads text :parse-constant _refuse)
+    (.decode _DECODER text)
     (except [RecursionError]
       (raise (ValueError "nested too deeply")))))
 

@@ -20,12 +20,12 @@ One that is not listed works too; `find` then returns what is assumed, with \"as
   (global _table)
   (when (is _table None)
     (with [f (open (os.path.join (os.path.dirname __file__) "models.forms") :encoding "utf-8")]
-      (setv _table (dfor m (forms.read-all (.read f)) (:id m) m))))
+      (setv _table (dfor m (forms.read-all (.read f)) (get m "id") m))))
   _table)
 
 (defn define [model]
   "Enter MODEL, a map with at least an id and a window, in the table."
-  (setv (get (table) (:id model)) {#** UNLISTED #** model}))
+  (setv (get (table) (get model "id")) {#** UNLISTED #** model}))
 
 (defn find [id]
   "Return what is known about the model ID; one with a date, a vendor or a variant in its name counts as the one it varies."
@@ -46,12 +46,12 @@ One that is not listed works too; `find` then returns what is assumed, with \"as
                 (re.match "gpt-|o[1-9]" bare) {#** UNLISTED "window" 272000}
                 True UNLISTED))
   {#** guess "id" id
-   "assumed" (+ f"{id} is not in the table of models; a window of {(:window guess) :,} tokens is assumed and answers of "
-                f"at most {(:output guess) :,}.")})
+   "assumed" (+ f"{id} is not in the table of models; a window of {(get guess "window") :,} tokens is assumed and answers of "
+                f"at most {(get guess "output") :,}.")})
 
 (defn effort [id wanted]
   "Return the effort that the model ID takes for WANTED: that one, else the nearest that it knows, else None."
-  (setv offered (:efforts (find id))
+  (setv offered (get (find id) "efforts")
         order ["none" "minimal" "low" "medium" "high" "xhigh" "max"])
   (cond
     (or (not wanted) (not offered)) None

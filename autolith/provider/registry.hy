@@ -69,9 +69,9 @@ A form with `extends` begins as a copy of the provider of that name."
 (defn define [name form]
   "Enter the provider NAME with the map FORM, over one of the same name; return the whole form."
   (setv form (checked name (plain form) (providers)))
-  (setv (get _own (:name form)) form)
-  (when (:key-variable form)
-    (credentials.take (:key-variable form)))
+  (setv (get _own (get form "name")) form)
+  (when (get form "key_variable")
+    (credentials.take (get form "key_variable")))
   form)
 
 (defn remove [name]
@@ -100,15 +100,15 @@ A form with `extends` begins as a copy of the provider of that name."
     (raise (BadProvider f"provider {name} extends {base}, which is none; there are {(.join ", " known)}")))
   (setv ground (if base (get known base) EMPTY)
         whole {#** ground #** form "name" name
-               "quirks" {#** (:quirks ground) #** (.get form "quirks" {})}
-               "headers" {#** (:headers ground) #** (dfor [k v] (.items (.get form "headers" {})) k (str v))}})
-  (when (not-in (:wire whole) WIRES)
-    (raise (BadProvider f"provider {name}: unknown wire {(:wire whole)}; there are {(.join ", " WIRES)}")))
-  (when (not (or (= (:wire whole) "tutor") (:base-url whole) (:base-url-variable whole)))
+               "quirks" {#** (get ground "quirks") #** (.get form "quirks" {})}
+               "headers" {#** (get ground "headers") #** (dfor [k v] (.items (.get form "headers" {})) k (str v))}})
+  (when (not-in (get whole "wire") WIRES)
+    (raise (BadProvider f"provider {name}: unknown wire {(get whole "wire")}; there are {(.join ", " WIRES)}")))
+  (when (not (or (= (get whole "wire") "tutor") (get whole "base_url") (get whole "base_url_variable")))
     (raise (BadProvider f"provider {name}: a :base-url is missing")))
-  (when (and (:base-url whole) (not (.startswith (:base-url whole) #("http://" "https://"))))
-    (raise (BadProvider f"provider {name}: the base URL {(:base-url whole)} does not begin with http:// or https://")))
-  (when (and (:models whole) (not (:default-model whole)))
+  (when (and (get whole "base_url") (not (.startswith (get whole "base_url") #("http://" "https://"))))
+    (raise (BadProvider f"provider {name}: the base URL {(get whole "base_url")} does not begin with http:// or https://")))
+  (when (and (get whole "models") (not (get whole "default_model")))
     (setv (get whole "default_model") (get whole "models" 0)))
   whole)
 
@@ -120,7 +120,7 @@ A form with `extends` begins as a copy of the provider of that name."
       (setv values (forms.read-all (.read f))))
     (except [e [OSError ValueError]]
       (return #({} [f"{path}: {e}"]))))
-  (setv table (dfor form builtin (:name form) {#** EMPTY #** form})
+  (setv table (dfor form builtin (get form "name") {#** EMPTY #** form})
         own {}
         wrong [])
   (for [value values]
@@ -128,7 +128,7 @@ A form with `extends` begins as a copy of the provider of that name."
       (when (not (isinstance value dict))
         (raise (BadProvider f"a provider is a map, not {value !r}")))
       (setv form (checked None (plain value) {#** table #** own})
-            (get own (:name form)) form)
+            (get own (get form "name")) form)
       (except [e [BadProvider TypeError AttributeError ValueError]]
         (.append wrong f"{path}: {e}"))))
   #(own wrong))
@@ -141,22 +141,22 @@ A form with `extends` begins as a copy of the provider of that name."
           stamp #(path stat.st-mtime-ns stat.st-size))
     (except [OSError]
       (setv stamp #(path None None))))
-  (when (!= stamp (:stamp _filed))
+  (when (!= stamp (get _filed "stamp"))
     (setv [own wrong] (if (is (get stamp 1) None) #({} []) (read-file path)))
     (.update _filed {"stamp" stamp "providers" own "faults" wrong}))
-  (:providers _filed))
+  (get _filed "providers"))
 
 (defn faults []
   "Return what is wrong in the user's file of providers, as sentences."
   (filed)
-  (list (:faults _filed)))
+  (list (get _filed "faults")))
 
 
 ;; * Looking up
 
 (defn providers []
   "Return all providers by name: the built-in ones, then the user's; the user's of a built-in name stands in its place."
-  {#** (dfor form builtin (:name form) {#** EMPTY #** form}) #** (filed) #** _own})
+  {#** (dfor form builtin (get form "name") {#** EMPTY #** form}) #** (filed) #** _own})
 
 (defn names []
   "Return the names of all providers."
@@ -172,14 +172,14 @@ A form with `extends` begins as a copy of the provider of that name."
 (defn ready? [form]
   "Tell whether the provider FORM has what it needs and was not only offered: a key, or a place of the user's choosing."
   (cond
-    (= (:wire form) "tutor") True
+    (= (get form "wire") "tutor") True
     (credentials.key form) True
-    (:local form) False
-    True (and (own? form) (or (not (:key-variable form)) (bool (.get (:quirks form) "key_optional"))))))
+    (get form "local") False
+    True (and (own? form) (or (not (get form "key_variable")) (bool (.get (get form "quirks") "key_optional"))))))
 
 (defn own? [form]
   "Tell whether the provider FORM is one of the user's."
-  (or (in (:name form) _own) (in (:name form) (filed))))
+  (or (in (get form "name") _own) (in (get form "name") (filed))))
 
 (defn choose [[name None]]
   "Return the provider NAME if one is given; else the first that has its key (the user's first); else the tutor."
@@ -187,7 +187,7 @@ A form with `extends` begins as a copy of the provider of that name."
     (return (find name)))
   (setv table (providers)
         order (sorted (.values table) :key (fn [form] (not (own? form)))))
-  (or (next (gfor form order :if (!= (:wire form) "tutor") :if (ready? form) form) None)
+  (or (next (gfor form order :if (!= (get form "wire") "tutor") :if (ready? form) form) None)
       (get table "tutor")))
 
 

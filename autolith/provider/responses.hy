@@ -14,21 +14,21 @@ deltas. All items are given out at the end, when it is known whether the respons
 
 (defn encode [request]
   "Return the path, body and headers that ask for REQUEST."
-  (setv form (:provider request)
+  (setv form (get request "provider")
         quirks (.get form "quirks" {})
-        effort (models.effort (:model request) (.get request "effort"))
-        thinks (bool (:efforts (models.find (:model request))))
-        tools (lfor t (sorted (or (.get request "tools") []) :key (fn [t] (:name t))) (tool t)))
+        effort (models.effort (get request "model") (.get request "effort"))
+        thinks (bool (get (models.find (get request "model")) "efforts"))
+        tools (lfor t (sorted (or (.get request "tools") []) :key (fn [t] (get t "name"))) (tool t)))
   {"path" "/responses"
    "headers" {}
-   "body" {"model" (:model request)
-           #** (if (.get request "system") {"instructions" (:system request)} {})
+   "body" {"model" (get request "model")
+           #** (if (.get request "system") {"instructions" (get request "system")} {})
            #** (if tools {"tools" tools "tool_choice" "auto" "parallel_tool_calls" True} {})
            #** (if (and (.get quirks "cache_key") (.get request "cache_key"))
-                 {"prompt_cache_key" (:cache-key request)}
+                 {"prompt_cache_key" (get request "cache_key")}
                  {})
            #** (if effort {"reasoning" (reasoning effort quirks)} {})
-           #** (if (.get request "max_output") {"max_output_tokens" (:max-output request)} {})
+           #** (if (.get request "max_output") {"max_output_tokens" (get request "max_output")} {})
            "store" False
            #** (if thinks {"include" ["reasoning.encrypted_content"]} {})
            "stream" True
@@ -36,22 +36,22 @@ deltas. All items are given out at the end, when it is known whether the respons
 
 (defn tool [declaration]
   "Return the wire's form of the tool DECLARATION."
-  {"type" "function" "name" (:name declaration) "description" (:description declaration)
-   "parameters" (:parameters declaration) "strict" False})
+  {"type" "function" "name" (get declaration "name") "description" (get declaration "description")
+   "parameters" (get declaration "parameters") "strict" False})
 
 (defn reasoning [effort quirks]
   "Return the wire's wish for EFFORT; the provider's QUIRKS say whether summaries are to be had."
-  {"effort" effort #** (if (.get quirks "reasoning_summary") {"summary" (:reasoning-summary quirks)} {})})
+  {"effort" effort #** (if (.get quirks "reasoning_summary") {"summary" (get quirks "reasoning_summary")} {})})
 
 (defn input-items [request]
   "Return the items of REQUEST's history, then its context as a developer's message."
   (setv result [])
-  (for [[kind #* rest] (history.turns (:items request) (items.origin request))]
+  (for [[kind #* rest] (history.turns (get request "items") (items.origin request))]
     (if (= kind "user")
       (.extend result (lfor m (get rest 0) part (user-message m) part))
       (.extend result (+ (lfor i (get rest 0) (assistant-item i)) (lfor o (get rest 1) (output-item o))))))
   (when (.get request "context")
-    (.append result {"type" "message" "role" "developer" "content" [(input-text (:context request))]}))
+    (.append result {"type" "message" "role" "developer" "content" [(input-text (get request "context"))]}))
   (or result [{"type" "message" "role" "user" "content" [(input-text history.CONTINUED)]}]))
 
 (defn input-text [text]
@@ -64,29 +64,29 @@ deltas. All items are given out at the end, when it is known whether the respons
         part [(if (isinstance b tuple)
                 {"type" "input_image" "image_url" (images.data-url (get b 1) (get b 0)) "detail" "high"}
                 (input-text (.get b "text" "")))]
-        :if (or (= (:type part) "input_image") (.strip (:text part)))
+        :if (or (= (get part "type") "input_image") (.strip (get part "text")))
         part))
 
 (defn user-message [item]
   "Return a list with the message of the user's ITEM, or none if it is empty."
-  (setv content (parts (:content item)))
+  (setv content (parts (get item "content")))
   (if content [{"type" "message" "role" "user" "content" content}] []))
 
 (defn assistant-item [item]
   "Return the wire's form of what the assistant did, ITEM."
-  (match (:type item)
+  (match (get item "type")
     "message" {"type" "message" "role" "assistant"
-               "content" (lfor t (history.said (:content item)) {"type" "output_text" "text" t "annotations" []})
-               #** (if (.get item "phase") {"phase" (:phase item)} {})}
-    "function_call" {"type" "function_call" "call_id" (:call-id item) "name" (:name item)
-                     "arguments" (json-text.dumps (:arguments item))}
-    _ (:raw item)))
+               "content" (lfor t (history.said (get item "content")) {"type" "output_text" "text" t "annotations" []})
+               #** (if (.get item "phase") {"phase" (get item "phase")} {})}
+    "function_call" {"type" "function_call" "call_id" (get item "call_id") "name" (get item "name")
+                     "arguments" (json-text.dumps (get item "arguments"))}
+    _ (get item "raw")))
 
 (defn output-item [item]
   "Return the wire's form of the output ITEM; with images it is a list of parts."
-  (setv pictures (any (gfor b (:content item) (= (:type b) "image"))))
-  {"type" "function_call_output" "call_id" (:call-id item)
-   "output" (if pictures (parts (:content item)) (history.output-text item))})
+  (setv pictures (any (gfor b (get item "content") (= (get b "type") "image"))))
+  {"type" "function_call_output" "call_id" (get item "call_id")
+   "output" (if pictures (parts (get item "content")) (history.output-text item))})
 
 
 ;; * Streams
@@ -136,7 +136,7 @@ deltas. All items are given out at the end, when it is known whether the respons
     (setv index (.get event "output_index"))
     (cond
       (is-not index None) index
-      (.get event "item_id") (:item-id event)
+      (.get event "item_id") (get event "item_id")
       True (.get (or (.get event "item") {}) "id" (len self.items))))
 
   (defn delta [self event kind]
@@ -221,10 +221,10 @@ deltas. All items are given out at the end, when it is known whether the respons
                               "output_text" [(items.text-block (or (.get part "text") ""))]
                               "refusal" [(items.refusal-block (or (.get part "refusal") ""))]
                               _ [])
-                      :if (:text block)
+                      :if (get block "text")
                       block))
   (if content
-    [(items.assistant content #** (if (.get item "phase") {"phase" (:phase item)} {}))]
+    [(items.assistant content #** (if (.get item "phase") {"phase" (get item "phase")} {}))]
     []))
 
 (defn reasoning-text [item]
@@ -234,7 +234,7 @@ deltas. All items are given out at the end, when it is known whether the respons
 
 (defn call-item [item whole]
   "Return the call ITEM; truncated unless WHOLE."
-  (setv custom (= (:type item) "custom_tool_call")
+  (setv custom (= (get item "type") "custom_tool_call")
         fields (if custom
                  {"arguments_text" (or (.get item "input") "")}
                  (json-text.arguments (.get item "arguments"))))

@@ -8,6 +8,9 @@
   os
   socket
   threading
+  types
+  hypothesis [given settings]
+  hypothesis.strategies :as st
   pytest
   autolith.provider [client credentials errors items]
   tests.doubles [scripted]
@@ -236,6 +239,38 @@
     (finally (.shutdown server) (.server-close server)))
   (assert (is error None))
   (assert (= (recorded.streamed "text-delta" events) "a\u2028b")))
+
+
+(setv json-values (st.recursive (| (st.none) (st.booleans) (st.integers) (st.text :max-size 5))
+                                (fn [x] (| (st.lists x :max-size 3) (st.dictionaries (st.text :max-size 5) x :max-size 3)))
+                                :max-leaves 5)
+      fields ["type" "delta" "item" "response" "index" "output_index" "choices" "content" "tool_calls" "function" "arguments" "usage"
+              "error" "content_block" "message" "output" "summary" "reasoning_details" "finish_reason" "partial_json"])
+
+(defn mangled [value chance]
+  "Return the JSON VALUE with each value under a key replaced by what CHANCE, a function of both, gives."
+  (cond
+    (isinstance value dict) (dfor [k v] (.items value) k (chance k (mangled v chance)))
+    (isinstance value list) (lfor v value (mangled v chance))
+    True value))
+
+(defn [(settings :max-examples 150 :deadline None) (given (st.data))] test-events-of-any-shape [data]
+  "Events of whatever shape lead to events of ours or to a failure of a provider, and never to another exception."
+  (setv name (data.draw (st.sampled-from ["responses/phase-commentary-then-tool" "chat/openrouter-glm-parallel" "chat/mistral-typed-content"
+                                          "anthropic/thinking-then-tool" "anthropic/web-search"]))
+        r (recorded.named name)
+        key (data.draw (st.sampled-from fields))
+        other (data.draw json-values)
+        decoder ((. (get recorded.MODULES (:wire r)) Decoder) (recorded.request (:wire r))))
+  (try
+    (for [event (recorded.sse (:bytes r))]
+      (when (.startswith event.data "{")
+        (setv value (mangled (json.loads event.data) (fn [k v] (if (= k key) other v)))
+              event (types.SimpleNamespace :event event.event :data (json.dumps value))))
+      (client.sensible decoder.request decoder.feed event.event event.data))
+    (client.sensible decoder.request decoder.finish)
+    (except [errors.ProviderError] None))
+  None)
 
 
 ;; * Unreachable, silent, cancelled

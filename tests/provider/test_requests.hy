@@ -26,6 +26,7 @@
 
 (defn thought [wire text * [origin "acme/m-1"]]
   "Return a signed reasoning item of TEXT as ORIGIN gives it in WIRE."
+  (setv text (json-text.repair text))
   (items.reasoning text origin
                    (match wire
                      "responses" {"id" "rs_1" "type" "reasoning" "summary" [{"type" "summary_text" "text" text}]
