@@ -45,7 +45,7 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
     (setv short (hy.unmangle key)
           names (lfor t (members self.__name__) (kinds.short-name t.name)))
     (raise (AttributeError (+ f"{self.__name__} has no tool {short}"
-                              (or (schema.nearest short names) f"; it has {(.join ", " names)}"))
+                              (or (schema.nearest short names) f"; it has {(or (.join ", " names) "none")}"))
                            :name key :obj self)))
 
   (defn __dir__ [self]
@@ -70,13 +70,14 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
   (lfor name (sorted tools) :if (.startswith name (+ space ".")) (get tools name)))
 
 (defn namespace-names []
-  "Return the names of all namespaces, loaded or not, sorted."
-  (sorted (| (set sources) (set spaces))))
+  "Return the names of all namespaces that have tools, loaded or not, sorted."
+  (sorted (| (set sources) (sfor name tools (get (.partition name ".") 0)))))
 
 (defn namespace [name]
-  "Return the Namespace NAME with its tools, or None if there is none of that name."
+  "Return the Namespace NAME with its tools, or None if there are no tools in one of that name."
   (load name)
-  (if (in name sources) (_space name) (.get spaces name)))
+  (when (or (in name sources) (members name))
+    (_space name)))
 
 (defn namespaces []
   "Return {name: Namespace} of all namespaces, all loaded."
@@ -250,25 +251,20 @@ ARGUMENTS that are text, because they are no JSON object, make a failed result. 
 ;; * Reload
 
 (defn snapshot []
-  "Return the state of all tools, for `restore`."
+  "Return the state of all tools, {dotted name: #(Tool attributes)}, for `restore`."
   (with [_lock]
-    {"tools" (dfor [name tool] (.items tools) name #(tool (dict tool.__dict__)))
-     "callers" (dict callers)
-     "sources" (dict sources)}))
+    (dfor [name tool] (.items tools) name #(tool (dict tool.__dict__)))))
 
 (defn restore [before]
-  "Bring back the tools of the snapshot BEFORE. Packaged ones loaded since then return to what their module defined."
+  "Bring back the tools of the snapshot BEFORE. Packaged ones that it does not know return to what their module defined."
   (with [_lock]
     (for [name (list tools)]
       (cond
-        (in name (get before "tools")) None
+        (in name before) None
         (in name packaged) (_reset (get tools name) (get packaged name))
         True (forget name)))
-    (for [[tool attributes] (.values (get before "tools"))]
-      (_reset tool attributes))
-    (for [[table kept] [#(callers (get before "callers")) #(sources (get before "sources"))]]
-      (.clear table)
-      (.update table kept)))
+    (for [[tool attributes] (.values before)]
+      (_reset tool attributes)))
   None)
 
 (defn _reset [tool attributes]
@@ -276,5 +272,7 @@ ARGUMENTS that are text, because they are no JSON object, make a failed result. 
   (.clear tool.__dict__)
   (.update tool.__dict__ attributes)
   (_place tool))
+
+(registries.register "tools" snapshot restore)
 
 (registries.register "tools" snapshot restore)

@@ -219,6 +219,21 @@ assert registry.find('search.content')
   (subprocess.run [PYTHON "-c" code] :check True)
   None)
 
+(defn test-reload-takes-back-what-init-defined [tools]
+  "Taking back what a load of init.hy defined removes its tools and gives packaged ones back, and nothing else."
+  (import autolith.image [registries])
+  (registry.namespace "search")
+  (deftool mine.before [] "Before." 1)
+  (setv before (registries.take) packaged (. (registry.find "search.glob") summary))
+  (deftool notes.added [] "Added." 1)
+  (deftool search.glob [] "Overridden." 1)
+  (setv changes (registries.difference before (registries.take)))
+  (deftool mine.since [] "Since." 1)
+  (registries.take-back changes)
+  (assert (is (registry.find "notes.added") None))
+  (assert (= (. (registry.find "search.glob") summary) packaged))
+  (assert (and (registry.find "mine.before") (registry.find "mine.since"))))
+
 (defn test-registry-alone-is-light []
   "Importing the registry imports neither asyncio nor any tool."
   (setv code "
