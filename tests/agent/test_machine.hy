@@ -7,7 +7,7 @@
   json
   os
   hypothesis [settings strategies :as st]
-  hypothesis.stateful [RuleBasedStateMachine initialize invariant rule]
+  hypothesis.stateful [RuleBasedStateMachine invariant precondition rule]
   autolith.agent [calls turn]
   autolith.provider [errors]
   autolith.state [conversation segment]
@@ -23,7 +23,7 @@
 (defn call [name arguments #** more]
   "Return the event of a call of NAME."
   (setv n (next serials))
-  (item "function_call" :call-id (if (% n 5) f"call_{n}" "call_again") :name name
+  (item "function_call" :call-id (if (% n 2) f"call_{n}" "call_again") :name name
         #** (if (isinstance arguments str) {"arguments_text" arguments} {"arguments" arguments}) #** more))
 
 (defn events [part]
@@ -45,12 +45,15 @@
     "no object" [(call "lab_note" "[1,")]
     "truncated" [(call "lab_note" {"text" "cut"} :truncated True)]))
 
-(setv PARTS ["reasoning" "text" "empty" "note" "fail" "peek" "end" "wait" "unknown" "no object" "truncated"]
-      responses (st.lists (st.sampled-from PARTS) :min-size 0 :max-size 5)
+(setv PARTS ["reasoning" "text" "empty" "note" "note" "note" "fail" "peek" "end" "wait" "unknown" "no object" "truncated"]
+      responses (st.lists (st.sampled-from PARTS) :min-size 1 :max-size 5)
       endings (st.sampled-from ["completed" "completed" "completed" "error" "cut" "stall" "continue" "refused" "incomplete"]))
 
 (defn done [status]
   {"type" "done" "status" status "reason" status "usage" {"input" 1 "output" 1} "response_id" "r" "model" "scripted"})
+
+(defn long-enough? [history]
+  (> (len history.said) 2))
 
 (defclass History [RuleBasedStateMachine]
   "One conversation that goes through anything."
@@ -83,7 +86,8 @@
                   (await (asyncio.sleep 3600)))
       _ (yield (done ending))))
 
-  (defn [(rule :rounds (st.lists (st.tuples responses endings) :max-size 3) :steering (st.booleans) :cut-short (st.integers 0 30))]
+  (defn [(rule :rounds (st.lists (st.tuples responses endings) :min-size 1 :max-size 4) :steering (st.booleans)
+               :cut-short (st.sampled-from [0 0 0 1 2 5 10]))]
     prompt [self rounds steering cut-short]
     "Run a turn; cancel it when it waits for ever, or in some of its first steps."
     (setv text f"user {(next serials)}"
@@ -99,6 +103,9 @@
     (setv outcome (asyncio.run (b.cancelled-when stop text)))
     (assert (in (get outcome "status") ["done" "failed" "cancelled"]))
     (assert (not-in "Traceback" (or (get outcome "reason") "")) (get outcome "reason"))
+    (setv history (str (conversation.items self.conversation)))
+    (for [noted lib.done :if (.isdigit noted)]
+      (assert (in f"'noted {noted}'" history)))
     (.append self.said text)
     (when (and steering (not b.steering))
       (.extend self.said wanted)))
@@ -108,12 +115,11 @@
     (conversation.append self.conversation {"kind" "user-operation" "operation" "form" "source" text "status" "ok" "result" "1"})
     None)
 
-  (defn [(rule)] summarise [self]
+  (defn [(rule) (precondition long-enough?)] summarise [self]
     "Begin a new segment."
-    (when self.said
-      (conversation.append self.conversation {"kind" "summary" "through_seq" self.conversation.seq "content" "what was"})
-      (setv self.said [])
-      None))
+    (conversation.append self.conversation {"kind" "summary" "through_seq" self.conversation.seq "content" "what was"})
+    (setv self.said [])
+    None)
 
   (defn [(rule :torn (st.sampled-from [b"" b"{:kind \"item\" :seq" b"\0\0\0\0"]) :lost (st.integers 0 3))] crash [self torn lost]
     "Die in the middle of things: the last LOST results are gone, TORN is what was being written; then resume."
@@ -158,4 +164,4 @@
     (conversation.close self.conversation)))
 
 (setv TestHistory History.TestCase
-      TestHistory.settings (settings :max-examples 60 :stateful-step-count 8 :deadline None))
+      TestHistory.settings (settings :max-examples 50 :stateful-step-count 15 :deadline None))
