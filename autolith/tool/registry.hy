@@ -23,6 +23,7 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
                   "self" "autolith.tool.self"}
   "Namespace name: the module of ours that defines its tools.")
 (defonce packaged {} "Dotted name: the attributes that the module in `sources` gave the tool.")
+(defonce broken {} "Namespace name: the exception with which its module last failed to load.")
 (defonce callers {} "Namespace name: the function that calling the namespace calls.")
 (defonce _loaded (set) "The packaged namespaces whose module is imported.")
 (defonce _lock (threading.RLock) "Held while the tables change.")
@@ -125,9 +126,18 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
     (.add _loaded space))
   None)
 
+(defn load-if-sound [space]
+  "Load the namespace SPACE; where its module fails, note that in `broken`, so that one bad module stops nothing else."
+  (try
+    (load space)
+    (.pop broken space None)
+    (except [e Exception]
+      (setv (get broken space) e)))
+  None)
+
 (defn load-all []
-  "Import every packaged namespace."
-  (for [space (list sources)] (load space))
+  "Import every packaged namespace that loads."
+  (for [space (list sources)] (load-if-sound space))
   None)
 
 ;; * Defining
@@ -189,7 +199,7 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
   (setv key (kinds.wire-name name))
   (for [space (list sources)]
     (when (.startswith key (+ (kinds.wire-name space) "_"))
-      (load space)))
+      (load-if-sound space)))
   (.get tools (.get wire key)))
 
 (defn candidates [short]
@@ -221,11 +231,8 @@ the namespace is first wanted. `packaged` keeps {dotted name: attributes} as tho
 (defn :async call [name arguments context]
   "Run the tool NAME with ARGUMENTS, a map with JSON keys, in CONTEXT; return exactly one ToolResult.
 ARGUMENTS that are text, because they are no JSON object, make a failed result. Being cancelled is raised."
-  (setv started (time.perf-counter))
-  (try
-    (setv tool (or (find name) (unique name)))
-    (except [e [Exception SystemExit]]     ; a namespace's module that does not load
-      (return (dispatch.finish (str name) (result.failed (str name) (dispatch.message e) :condition e) started))))
+  (setv started (time.perf-counter)
+        tool (or (find name) (unique name)))
   (if tool
     (await (dispatch.run tool arguments context))
     (dispatch.finish (str name) (_unknown name) started)))
@@ -242,11 +249,14 @@ ARGUMENTS that are text, because they are no JSON object, make a failed result. 
     (return (result.failed "tool call" "it names no tool; name one of those declared")))
   (setv found (lfor t (candidates name) t.name)
         names (lfor t (all-tools) t.name)
-        dotted (.replace name "_" "." 1))
+        dotted (.replace name "_" "." 1)
+        faults (lfor [space e] (.items broken) :if (.startswith (kinds.wire-name name) (+ (kinds.wire-name space) "_"))
+                     f"its namespace {space} does not load: {(dispatch.message e)}; mend {(.get sources space)}"))
   (result.failed name
-    (if found
-      f"the name fits several tools: {(.join ", " found)}; use a whole name"
-      (+ "there is no such tool" (or (schema.nearest dotted names) f"; there are {(.join ", " names)}")))))
+    (cond
+      found f"the name fits several tools: {(.join ", " found)}; use a whole name"
+      faults (get faults 0)
+      True (+ "there is no such tool" (or (schema.nearest dotted names) f"; there are {(.join ", " names)}")))))
 
 ;; * Reload
 

@@ -188,9 +188,14 @@
   (assert (= (lfor r (run (main)) r.data) (lfor n (range 5) [n (str n)]))))
 
 (defn test-broken-tool-module-is-a-failed-result [tools]
-  "A namespace whose module does not load makes a failed result, and works once it does."
+  "A namespace whose module does not load makes a failed result that says why, and stops no other tool."
   (setv (get registry.sources "broken") "autolith.tool.no_such_module")
   (try
-    (setv r (call "broken.thing"))
-    (finally (del (get registry.sources "broken"))))
-  (assert (not r.ok)))
+    (setv r (call "broken.thing") declared (registry.declarations))
+    (with [_ (pytest.raises ImportError)] (registry.namespace "broken"))
+    (finally
+      (del (get registry.sources "broken"))
+      (.clear registry.broken)))
+  (assert (not r.ok))
+  (assert (in "no_such_module" r.text))
+  (assert (in "search_glob" (lfor d declared (get d "name")))))

@@ -151,7 +151,7 @@ More for people."
                            (fn [inner] (| (st.lists inner) (st.dictionaries (st.text) inner)))
                            :max-leaves 12))
 
-(defn [(settings :max-examples 150 :deadline None) (given (st.dictionaries (st.text) VALUES))]
+(defn [(settings :max-examples 80 :deadline None) (given (st.dictionaries (st.text) VALUES))]
   test-never-anything-but-a-mismatch [arguments]
   "Whatever map comes, building gives typed arguments or one Mismatch, nothing else."
   (try
