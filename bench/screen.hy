@@ -38,7 +38,7 @@ of a running prompt_toolkit application, written to a pseudo-terminal that nobod
           d.painter (live.Painter app d.output (fn [] (.drain d.scroll)))
           running (asyncio.create-task (.run-async app :handle-sigint False)))
     (for [:async event (client.stream {"model" "m" "items" [(items.user "go")] "provider" form})]
-      (when (= (:type event) "text-delta")
+      (when (= (get event "type") "text-delta")
         (+= count 1)
         (.show d event)))
     (.close d.scroll)

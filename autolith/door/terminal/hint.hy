@@ -35,7 +35,7 @@
   "Return SIGNATURE as fragments with the argument at PLACE marked."
   (setv signature (cells.clean-line signature) current (current-argument signature place))
   (for [[start kind token] (editor.tokens signature)]
-    (when (and (= kind "atom") (= token current) (> start 1))
+    (when (and (= kind "atom") (= (.lstrip token ":") current) (> start 1))
       (return [#("" (cut signature start)) #("class:match" token) #("" (cut signature (+ start (len token)) None))])))
   [#("" signature)])
 

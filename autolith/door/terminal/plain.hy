@@ -140,12 +140,16 @@ What a person types is a line, or several that make one form; lines pasted toget
     "answered" (setv p.own None p.wants None)
     "session-ended" (leave p 0)
     _ None)
-  (when (not-in kind ["question" "evaluation-started"]) (.take p.scroll event))
+  (when (not (or (in kind ["question" "evaluation-started"]) (echoed? p event))) (.take p.scroll event))
   (flush p)
   (when (= kind "evaluation") (setv p.own None p.wants None))
   (cond
     (= kind "question") (ask p)
     (in kind ["turn-done" "evaluation"]) (ask-when-idle p)))
+
+(defn echoed? [p event]
+  "Is EVENT about what stands on the screen already, since it was just typed?"
+  (and (= (get event "type") "input-accepted") (= (get event "kind") "prompt") (not (link.busy p.session))))
 
 (defn question [p event]
   "Print the question EVENT whole, with its choices numbered."

@@ -112,6 +112,15 @@ Top down: what is still open of the answer, the draft, and under the caret what 
     (.extend out row))
   out)
 
+(defn once-a-frame [desk f]
+  "Return a function that gives what F gives, calling it once a frame of DESK's application."
+  (setv seen {"frame" None "rows" []})
+  (fn []
+    (setv frame desk.app.render-counter)
+    (when (!= frame (get seen "frame"))
+      (.update seen {"frame" frame "rows" (f)}))
+    (get seen "rows")))
+
 (defn rows-window [f]
   "Return a window of the rows that F gives, gone while there are none."
   (setv control (FormattedTextControl (fn [] (fragments (f))) :show-cursor False))
@@ -141,10 +150,10 @@ Top down: what is still open of the answer, the draft, and under the caret what 
   (setv desk.draft (draft-of desk)
         desk.query (Buffer :multiline False))
   (setv layout (Layout
-                 (HSplit [(rows-window (fn [] (view.above desk)))
+                 (HSplit [(rows-window (once-a-frame desk (fn [] (view.above desk))))
                           (ConditionalContainer (draft-window desk) :filter (Condition (fn [] (!= desk.mode "search"))))
                           (query-window desk)
-                          (rows-window (fn [] (view.under desk)))]
+                          (rows-window (once-a-frame desk (fn [] (view.under desk))))]
                    :align VerticalAlign.TOP)
                  :focused-element desk.draft)
         desk.app (Application :layout layout :input input :output desk.output :style (style.sheet)

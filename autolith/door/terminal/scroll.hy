@@ -63,8 +63,12 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
       (.end-output self)
       (setv self.stream (markdown.Stream (self.width))))
     (.resize self.stream (self.width))
-    (.extend self.done (.feed self.stream (cells.clean text)))
-    (when (and self.held (not (.mid-line self.stream))) (.release self)))
+    (setv text (cells.clean text))
+    (while (and self.held (in "\n" text))
+      (setv [line _ text] (.partition text "\n"))
+      (.extend self.done (.feed self.stream (+ line "\n")))
+      (when (not (.mid-line self.stream)) (.release self)))
+    (.extend self.done (.feed self.stream text)))
 
   (defn settle [self event]
     "Enter EVENT now."

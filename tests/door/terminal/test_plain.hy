@@ -8,11 +8,12 @@
 (defn plain [tmp-path #** options]
   "Start the program in plain mode."
   (setv tty (lib.opened tmp-path #** {"AUTOLITH_PLAIN" "1" #** options}))
-  (.until tty r"^you:$")
+  (.until tty r"^you:\Z")
   tty)
 
 (defn typed [tty line]
-  "Type LINE and Enter; here the kernel edits the line."
+  "Type LINE and Enter, once one is awaited; here the kernel edits the line."
+  (.until tty r"^(you:|choice:|value:|\.\.\.)\Z")
   (.send tty (+ line "\n"))
   (.rest tty))
 
@@ -48,7 +49,7 @@
     (.send tty "alpha\nbeta\n")
     (.until tty r"2 lines pasted")
     (assert (= (len server.requests) 0))
-    (typed tty "")
+    (.send tty "\n")
     (.until tty r"^answer: one$")
     (assert (in "alpha\\nbeta" (str (get server.requests 0 "body" "input"))))))
 

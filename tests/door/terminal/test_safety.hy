@@ -13,6 +13,13 @@
       OURS (re.compile (+ r"\x1b\[\?(2026|2004|25|7|12|1)[hl]|\x1b\[[0-9;]*[mABCDJKHG]|\x1b\]133;[ABCD](;\d+)?\x07"
                           r"|\x1b\]0;autolith[^\x07\x1b]*\x07|\x1b\[0? ?q|\x1b=")))
 
+(setv ASKING (+ "(do (import threading time) (defn asking [] (time.sleep 0.3) (print \"chose\" (ask \"which\" [\"red\" \"blue\"])))"
+                " (.start (threading.Thread :target asking)) None)")
+      STRAY (+ "(do (import threading time) (defn stray [] (for [i (range 40)] (print \"stray\" i) (time.sleep 0.01)))"
+               " (.start (threading.Thread :target stray)) None)")
+      MESSAGE (+ "# Title\n\nA paragraph with `code` and **strong** words that goes on until it has to be wrapped, "
+                 "twice at least, I think, if not more than that.\n\n- one\n- two\n\n```py\ndef f():\n    pass\n```\n\nDone"))
+
 (defn foreign [raw]
   "Return the control sequences in RAW that are not the program's own."
   (re.findall r"\x1b[^\x1b]{0,12}|[\x07\x80-\x9f]" (.sub OURS "" (.decode (bytes raw) "utf-8" "replace"))))
@@ -44,9 +51,8 @@
 
 (defn test-resumed-looks-as-it-did [tmp-path]
   "After a resume the answer with its list, code and fences stands on the screen as it did when it streamed."
-  (setv text "# Title\n\nA paragraph with `code` and **strong** words that goes on until it has to be wrapped somewhere, twice at least, I think.\n\n- one\n- two\n\n```py\ndef f():\n    pass\n```\n\nDone")
   (defn shown [tty] (re.search r"^  # Title[\s\S]*^  Done$" (.history tty) re.M))
-  (with [server (scripted.Server [(scripted.answer text :pieces (list text))])]
+  (with [server (scripted.Server [(scripted.answer MESSAGE :pieces (list MESSAGE))])]
     (with [tty (lib.talking server tmp-path)]
       (.line tty "go")
       (.until tty r"^  Done$")
@@ -60,7 +66,7 @@
 (defn test-typing-never-answers [tmp-path]
   "A question that the user did not start takes no letter and no digit: they go into the draft. A form answers it."
   (with [tty (lib.started tmp-path)]
-    (.line tty "(do (import threading) (.start (threading.Thread :target (fn [] (import time) (time.sleep 0.3) (print \"chose\" (ask \"which\" [\"red\" \"blue\"]))))) None)")
+    (.line tty ASKING)
     (.until tty r"^\? which$")
     (.type tty "yes 1 y a l")
     (.key tty "2")
@@ -74,7 +80,7 @@
 (defn test-list-after-its-key [tmp-path]
   "Alt-a gives the keys to the list of a question; then a digit marks and Enter decides, and the draft keeps its text."
   (with [tty (lib.started tmp-path)]
-    (.line tty "(do (import threading) (.start (threading.Thread :target (fn [] (import time) (time.sleep 0.3) (print \"chose\" (ask \"which\" [\"red\" \"blue\"]))))) None)")
+    (.line tty ASKING)
     (.until tty r"^\? which$")
     (.type tty "draft")
     (.rest tty 0.9)
@@ -98,7 +104,7 @@
 (defn test-stray-output [tmp-path]
   "A thread that prints while one types tears nothing: its lines stand above the prompt."
   (with [tty (lib.started tmp-path)]
-    (.line tty "(do (import threading time) (.start (threading.Thread :target (fn [] (for [i (range 40)] (print \"stray\" i) (time.sleep 0.01))))) None)")
+    (.line tty STRAY)
     (.send tty "half a line")
     (.until tty r"^  stray 39$")
     (.until tty r"^❯ half a line$")
