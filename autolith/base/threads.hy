@@ -37,7 +37,11 @@ tools, terminal. A job for the main thread is a map
   "Run LOOP until somebody stops it."
   (import asyncio)
   (asyncio.set-event-loop loop)
-  (.run-forever loop))
+  (while True
+    (try
+      (.run-forever loop)
+      (break)
+      (except [asyncio.CancelledError] None))))       ; meant for a task that had just given way
 
 (defn on-loop-thread? []
   "Is the caller on the loop thread?"
@@ -70,8 +74,18 @@ goes on up. On the loop thread nothing waits: the coroutine comes back, to be aw
     (if (on-main-thread?) (_wait-serving done) (.result done))
     (except [KeyboardInterrupt]
       (.call-soon-threadsafe loop (fn [] (for [task box] (.cancel task))))
+      (_unblock loop)
       (wait [done] grace)
       (raise))))
+
+(defn _unblock [loop]
+  "Cancel by force the task that has held LOOP for half a second without giving way, as an endless `while` does."
+  (import asyncio)
+  (setv answered (threading.Event)
+        holder (asyncio.current-task loop))
+  (.call-soon-threadsafe loop answered.set)
+  (when (and (not (.wait answered 0.5)) (is-not holder None) (is (asyncio.current-task loop) holder))
+    (interrupt-thread (get state "thread") asyncio.CancelledError)))
 
 (defn _settle [done * [value None] [error None]]
   "Give the future DONE its VALUE or its ERROR; a future that is settled stays as it is."
@@ -184,9 +198,9 @@ After TIMEOUT seconds the thread is interrupted and TimeoutError raised; cancell
       (interrupt-thread thread)
       (raise))))
 
-(defn interrupt-thread [thread]
-  "Raise KeyboardInterrupt in THREAD as soon as it next runs Python code."
+(defn interrupt-thread [thread [kind KeyboardInterrupt]]
+  "Raise an exception of the class KIND in THREAD as soon as it next runs Python code."
   (import ctypes)
   (when (.is-alive thread)
-    (ctypes.pythonapi.PyThreadState_SetAsyncExc (ctypes.c-ulong thread.ident) (ctypes.py-object KeyboardInterrupt)))
+    (ctypes.pythonapi.PyThreadState_SetAsyncExc (ctypes.c-ulong thread.ident) (ctypes.py-object kind)))
   None)

@@ -204,7 +204,8 @@ the submission. KIND names the pseudo file."
   "Enter VALUE in RESULT, make it *1, and tell ON-VALUE its text."
   (when (is value None) (return))
   (namespace.remember value)
-  (setv text (printing.text-of value))
+  (with [_ (outputs.limited printing.shown-characters)]
+    (setv text (printing.text-of value)))
   (.append (get result "objects") value)
   (.append (get result "values") text)
   (when on-value (on-value text)))
@@ -220,16 +221,16 @@ the submission. KIND names the pseudo file."
   "Describe ERROR as `tracebacks.describe` does, with the restarts that a form's error offers."
   (cond
     (isinstance error Aborted) (_plain "abort" "given up")
-    (= status "aborted") (_plain "KeyboardInterrupt" "interrupted")
+    (= status "aborted") (_plain "KeyboardInterrupt" "interrupted" (tracebacks.frames error))
     True (try
            (_explained error)
            (except [e Exception]              ; an error that breaks its own description
              (_plain (tracebacks.type-name error)
                      f"{(printing.safe-str error)} (it could not be described: {(printing.safe-str e)})")))))
 
-(defn _plain [kind message]
-  "Describe an end of KIND that needs no more than its MESSAGE."
-  {"type" kind "message" message "traceback" "" "restarts" []})
+(defn _plain [kind message [traceback ""]]
+  "Describe an end of KIND that needs no more than its MESSAGE, and perhaps a TRACEBACK."
+  {"type" kind "message" message "traceback" traceback "restarts" []})
 
 (defn _explained [error]
   "Describe ERROR, adding what else helps."

@@ -37,7 +37,8 @@ back; what it cannot do in place it leaves to be rebound. `refusal` says beforeh
           self.previous None)
     (when (is (threading.current-thread) (threading.main-thread))
       (setv self.previous (signal.getsignal signal.SIGINT))
-      (signal.signal signal.SIGINT self.note)))
+      (when (is-not self.previous None)                 ; None: C code handles it, and could not be put back
+        (signal.signal signal.SIGINT self.note))))
 
   (defn note [self number frame]
     "Remember that an interrupt came."

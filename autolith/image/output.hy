@@ -118,3 +118,8 @@
     (when (> room 0)
       (output (cut text room))
       (when (> seen limit) (output "\n... (the rest of this output is left out)\n")))))
+
+(defn limited [limit]
+  "Return a context in which at most LIMIT characters are printed to the caller's sink, if it has one."
+  (setv output (sink))
+  (capturing (when output (bounded output limit))))

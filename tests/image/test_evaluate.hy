@@ -156,6 +156,29 @@
     (assert (= (get (evaluate.run source) "status") "aborted") source)
     (.wait sender)))
 
+(defn test-an-endless-coroutine-is-interrupted []
+  "A coroutine that never gives way is interrupted by Ctrl-C like a form, and the loop serves the next one."
+  (lib.value "(defn :async endless [] (while True)) (defn :async fine [] 5)")
+  (setv sender (subprocess.Popen ["/bin/sh" "-c" f"sleep 0.2; kill -INT {(os.getpid)}"]))
+  (assert (= (get (evaluate.run "(endless)") "status") "aborted"))
+  (.wait sender)
+  (assert (= (lib.value "(fine)") 5)))
+
+(defn test-an-interrupt-tells-where []
+  "The condition of an interrupted form shows the line that was running."
+  (setv sender (subprocess.Popen ["/bin/sh" "-c" f"sleep 0.2; kill -INT {(os.getpid)}"])
+        condition (get (evaluate.run "(defn spin []\n  (while True))\n(spin)") "condition"))
+  (.wait sender)
+  (assert (= (get condition "type") "KeyboardInterrupt"))
+  (assert (in "spin" (get condition "traceback"))))
+
+(defn test-printing-of-a-value-is-bounded-too []
+  "A value that prints a hundred million characters while it is shown does not flood the output."
+  (setv count 0)
+  (defn more [text] (nonlocal count) (+= count (len text)))
+  (evaluate.run "(defclass Loud [] (defn __repr__ [self] (for [_ (range 1000)] (print (* \"x\" 100000))) \"loud\")) (Loud)" :output more)
+  (assert (< count (* 2 printing.shown-characters))))
+
 (defn test-closing-the-streams []
   "A form that closes its standard output or deletes it closes it for nobody else."
   (for [source ["(import sys) (.close sys.stdout)" "(del sys.stdout)" "(setv sys.stdout None)" "(setv sys.stdout 3)"]]
