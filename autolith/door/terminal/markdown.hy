@@ -63,7 +63,8 @@ row, an unclosed inline span, a line that may turn out to be a fence. The pieces
     "Complete the row that is open, so that something else may be printed; the line goes on in a new one. Return rows."
     (when self.wrapper
       (.push self (.end self.wrapper))
-      (setv self.wrapper (wrap.Wrapper self.width self.margin self.margin)))
+      (setv self.wrapper (wrap.Wrapper self.width self.margin self.margin)
+            self.wrapper.lean True))
     (.take self))
 
   (defn mid-line [self]

@@ -125,8 +125,7 @@ What a person types is a line, or several that make one form; lines pasted toget
 
 (defn arrived [p event]
   "Print EVENT; of an answer, when it is whole."
-  (setv kind (get event "type") now (time.monotonic)
-)
+  (setv kind (get event "type") now (time.monotonic))
   (activity.note p.activity event now)
   (match kind
     "text-delta" (return (.append p.answer (get event "text")))

@@ -12,7 +12,9 @@ pieces makes no difference to the rows."
       WIDE (re.compile "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\U00020000-\U0003fffd]"))
 
 (defclass Wrapper []
-  "Words set in rows of WIDTH cells, the first row after the fragments FIRST, the others after REST."
+  "Words set in rows of WIDTH cells, the first row after the fragments FIRST, the others after REST.
+
+With `lean` set, blanks before the first word are dropped; otherwise they are its indentation."
 
   (defn __init__ [self width [first #()] [rest #()]]
     (setv self.width (max 1 width)
@@ -23,7 +25,8 @@ pieces makes no difference to the rows."
           self.bare self.used
           self.gap []
           self.word []
-          self.length 0))
+          self.length 0
+          self.lean False))
 
   (defn add [self text [style ""]]
     "Set TEXT in STYLE after what is there."
@@ -89,7 +92,7 @@ pieces makes no difference to the rows."
     (when (and (> (+ self.used gap self.length) self.width) (> self.used self.bare))
       (.turn self)
       (setv gap 0))
-    (when (>= (+ self.used gap) self.width) (setv self.gap [] gap 0))
+    (when (or (>= (+ self.used gap) self.width) (and self.lean (= self.used self.bare))) (setv self.gap [] gap 0))
     (when self.gap
       (.extend self.row self.gap)
       (+= self.used gap))
