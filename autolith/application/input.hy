@@ -7,7 +7,7 @@
   hy
   hy.models [Bytes Complex Dict Expression Float Integer Keyword List Set String Symbol Tuple]
   autolith.application [commands]
-  autolith.tool [call-form])
+  autolith.tool [call-form registry])
 
 (setv ATOMS #(String Bytes Integer Float Complex Keyword)
       COLLECTIONS #(List Dict Set Tuple)
@@ -56,10 +56,15 @@
   (setv call (call-form.literal-call source)
         command (when (is call None) (command-call source)))
   (cond
-    call {"how" "tool" "tool" (get call 0) "arguments" (get call 1)}
+    (and call (beside? (get call 0))) {"how" "tool" "tool" (get call 0) "arguments" (get call 1)}
     (and command (!= (get command.traits "beside") "idle")) {"how" "command" "command" command.name}
     (eval-now? source) {"how" "eval-now"}
     True None))
+
+(defn beside? [name]
+  "May the tool NAME run beside a turn?"
+  (setv tool (registry.find name))
+  (or (is tool None) (bool (.get tool.traits "beside" True))))
 
 (defn eval-now? [source]
   "Is SOURCE one top-level (eval-now ...) form?"

@@ -86,9 +86,10 @@ Raises NoAnswer where nobody can be asked."
   (only-user "ask")
   (questions.put (session.get-current) question choices))
 
-(defn call-tool [name #** arguments]
-  "Call the tool NAME, as \"resource.read\", with ARGUMENTS; return its ToolResult, also a failed one."
-  (threads.on-loop (registry.call name arguments (context.obtain))))
+(defn call-tool [name / [text None] #** arguments]
+  "Call the tool NAME, as \"resource.read\", with ARGUMENTS; return its ToolResult, also a failed one.
+TEXT stands for arguments that are no map, as a model may send them."
+  (threads.on-loop (registry.call name (if (is text None) arguments text) (context.obtain))))
 
 (defn current-session []
   "Return the Session of this process."

@@ -73,7 +73,12 @@ returns; an evaluation's is what `evaluate.run` returns."
 (defn message [item]
   "Return ITEM as the message that the turn takes: its text and its images, prepared."
   {"id" (get item "id") "text" (get item "text")
-   "images" (lfor [i path] (enumerate (get item "images") 1) (fs.prepare path :label f"[Image #{i}]"))})
+   "images" (lfor [i path] (enumerate (get item "images") 1)
+                  (if (isinstance path dict) path (fs.prepare path :label f"[Image #{i}]")))})
+
+(defn :async prepared [item]
+  "Return ITEM as a message; its images are decoded on another thread."
+  (if (get item "images") (await (asyncio.to-thread message item)) (message item)))
 
 (defn :async run-prompt [s item]
   "Run the turn for ITEM; return its outcome."
@@ -93,7 +98,7 @@ returns; an evaluation's is what `evaluate.run` returns."
 (defn :async _turn-outcome [s item]
   "The outcome of the turn for ITEM, whatever goes wrong in it."
   (try
-    (await (turn.run (agent-of s) (message item)))
+    (await (turn.run (agent-of s) (await (prepared item))))
     (except [asyncio.CancelledError]
       {"status" "cancelled" "text" "" "reason" "stopped before it began"})
     (except [e [OSError conditions.AutolithError]]
