@@ -22,6 +22,7 @@ In prompt.md a section begins with a heading; a line `when: FLAG` or `when: not 
 (defparameter override None "Text that stands for the whole prompt, or a function of the preamble that gives it; None: prompt.md.")
 (defparameter fact-limit 256 "How many characters of one fact about the environment the prompt takes.")
 (defonce _templates {} "Path and time of a template: its text.")
+(defonce _rendered {} "The prompt that was rendered last, with what it was rendered from.")
 
 ;; * What is fixed at the beginning
 
@@ -82,7 +83,15 @@ In prompt.md a section begins with a heading; a line `when: FLAG` or `when: not 
   (cond
     (callable override) (override fixed)
     override override
-    True (render (template) fixed)))
+    True (rendered (template) fixed)))
+
+(defn rendered [text fixed]
+  "Return what `render` gives for TEXT and FIXED, kept from one request to the next."
+  (setv [old-text old-fixed old] (.get _rendered "last" #(None None None)))
+  (when (or (is-not text old-text) (is-not fixed old-fixed))
+    (setv old (render text fixed)
+          (get _rendered "last") #(text fixed old)))
+  old)
 
 (defn template []
   "Return the text of prompt.md, read again when the file changed."
