@@ -126,8 +126,16 @@ an `await` of its own runs there."
     (namespace.wake module)
     (when (definitions.definition? form)
       (return (definitions.install-form form module source :file name))))
-  (setv module.hy hy
-        value (execute (compiled form module name source) module)
+  (if (namespace.tree-module? module)
+    (do (setv module.hy hy)
+        (execute (compiled form module name source) module))
+    (execute-in-user (compiled form module name source))))
+
+(defn execute-in-user [codes]
+  "Run CODES, of one form, in the user's module; a function that was advised and is defined anew stays advised."
+  (setv module (namespace.user)
+        module.hy hy
+        value (execute codes module)
         advice (.get sys.modules "autolith.image.advice"))
   (when (and advice advice.table) (advice.mend module))
   value)

@@ -177,10 +177,10 @@ registry (image/registries) is noted, so that a reload begins without it."
   (setv token (.set registries.origin path)
         faults [])
   (try
-    (for [form (forms.read path text faults deadline)]
+    (for [step (forms.steps path text faults deadline)]
       (setv before (registries.take)
             modules (set sys.modules)
-            fault (forms.evaluate form path text (max 1.0 (- deadline (time.monotonic)))))
+            fault (forms.attempt step path (max 1.0 (- deadline (time.monotonic)))))
       (when fault (.append faults fault))
       (_note-changes before modules))
     (finally (.reset registries.origin token)))

@@ -34,7 +34,8 @@ a form first uses one."
            "recompile" "autolith.image.definitions"
            "in-module" "autolith.image.namespace"  "reload" "autolith.image.layers"
            "signal" "autolith.base.conditions"  "invoke-restart" "autolith.base.conditions"
-           "AutolithError" "autolith.base.conditions"}
+           "AutolithError" "autolith.base.conditions"
+           "recur" "hyrule"}
       OWN-MACROS {"redefine" "autolith.image.macros"
                   "restart-case" "autolith.base.macros"  "handler-bind" "autolith.base.macros"
                   "defonce" "autolith.base.macros"  "defparameter" "autolith.base.macros"}
@@ -259,12 +260,22 @@ Names that differ only in spelling (`a-b`, `a_b`) are one name; a second spellin
 
 (defn _take-macro [key path module]
   "Enter the macro KEY of the module at PATH in MODULE."
-  (setv source (importlib.import-module path)
+  (setv source (if (= path "hyrule") (_hyrule) (importlib.import-module path))
         macros (.setdefault (vars module) "_hy_macros" {})
         (get macros key) (get source._hy-macros key))
   (.add (.setdefault (vars module) "_lent_macros" (set)) key)
   (when (and (= key "loop") (= path "hyrule") (not-in "recur" (vars module)))
     (setv module.recur source.recur)))
+
+(defn _hyrule []
+  "Return hyrule, imported quickly: Hy looks at the stack for each `require` in it, and need not read source files for that."
+  (when (not-in "hyrule" sys.modules)
+    (import hy.macros inspect)
+    (setv hy.macros.inspect (types.SimpleNamespace #** {#** (vars inspect) "stack" (fn [] (cut (inspect.stack 0) 1 None))}))
+    (try
+      (importlib.import-module "hyrule")
+      (finally (setv hy.macros.inspect inspect))))
+  (get sys.modules "hyrule"))
 
 (defn _yield-to-functions [module]
   "Drop each lent macro whose name MODULE has come to define itself."
