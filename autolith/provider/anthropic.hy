@@ -113,7 +113,7 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
   "Return the wire's blocks for what the assistant did, ITEM."
   (match (get item "type")
     "message" (if (.get item "raw")
-                (lfor b (get item "raw") (dict b))
+                (lfor b (get item "raw") :if (.strip (get b "text")) (dict b))
                 (lfor t (history.said (get item "content")) {"type" "text" "text" t}))
     "function_call" [{"type" "tool_use" "id" (get item "call_id")
                       "name" (get item "name") "input" (get item "arguments")}]

@@ -121,7 +121,8 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
     (setv variable (.get form "base_url_variable"))
     (raise (errors.unusable request (+ "there is no base URL" (if variable f"; set {variable}" "")))))
   (when (not (.startswith base #("http://" "https://")))
-    (raise (errors.unusable request f"the base URL {base} is none: it has to begin with http:// or https://.{(errors.where-url request)}")))
+    (raise (errors.unusable request (+ f"the base URL {base} does not begin with http:// or https://."
+                                       (errors.who-sets-url form)))))
   (when (and (.endswith base "/v1") (.startswith path "/v1/"))
     (setv path (cut path 3 None)))
   (+ base path))

@@ -89,6 +89,11 @@ inside a stream (`from-event`)."
     (+ (cut text longest-message) "...")
     text))
 
+(defn sentence [text]
+  "Return TEXT on one line, bounded, with an end."
+  (setv text (short text))
+  (if (.endswith text #("." "!" "?" ":" "\"" "'")) text (+ text ".")))
+
 
 ;; * When to try again
 
@@ -134,7 +139,7 @@ inside a stream (`from-event`)."
   (setv [words message code] (parts value)
         name (get (get request "provider") "name")
         kind (classify code words))
-  (ProviderError kind f"{name} reported an error while it answered: {(short message)}{(hint kind request message)}"
+  (ProviderError kind f"{name} reported an error while it answered: {(sentence message)}{(hint kind request message)}"
                  :status code :provider name :text (short message) :retry-after (retry-after {} message)))
 
 (defn from-response [request status headers content url]
@@ -149,7 +154,7 @@ inside a stream (`from-event`)."
         message (if page (or (_title content) "a web page") message)
         kind (classify status (if page "" words))
         retry (.get {"true" True "false" False} (.get headers "x-should-retry")))
-  (ProviderError kind f"{name} answered HTTP {status}: {(short message)}{(hint kind request message status words)}"
+  (ProviderError kind f"{name} answered HTTP {status}: {(sentence message)}{(hint kind request message status words)}"
                  :status status :provider name :text (short message) :retryable retry
                  :retry-after (retry-after headers message)))
 
@@ -168,9 +173,13 @@ inside a stream (`from-event`)."
 (defn unreachable [request url cause]
   "Return the error for a connection to URL that failed because of CAUSE."
   (setv name (get (get request "provider") "name")
-        local (re.match r"https?://(localhost|127\.|\[::1\]|0\.0\.0\.0)" url))
-  (ProviderError "network" (+ f"{name} cannot be reached at {url}: {(or (str cause) (. (type cause) __name__))}."
-                              (if local f" Is {name} running there?" " Is the network up?")
+        local (re.match r"https?://(localhost|127\.|\[::1\]|0\.0\.0\.0)" url)
+        why (or (str cause) (. (type cause) __name__)))
+  (ProviderError "network" (+ f"{name} cannot be reached at {url}: {(sentence why)}"
+                              (cond
+                                (in "CERTIFICATE" (.upper why)) " SSL_CERT_FILE can name the certificates to trust."
+                                local " Is a server running there?"
+                                True " Is the network up?")
                               (where-url request))
                  :provider name :text (str cause)))
 
@@ -231,7 +240,10 @@ inside a stream (`from-event`)."
 
 (defn where-url [request]
   "Return the sentence that asks whether the base URL is right, and says where it came from."
-  (setv form (get request "provider")
-        variable (.get form "base_url_variable"))
-  (+ f" Is the base URL {(credentials.base-url form)} right?"
-     (if variable f" {variable} sets it." " The provider form sets it.")))
+  (setv form (get request "provider"))
+  (+ f" Is the base URL {(credentials.base-url form)} right?" (who-sets-url form)))
+
+(defn who-sets-url [form]
+  "Return the sentence that says where the base URL of FORM comes from."
+  (setv variable (.get form "base_url_variable"))
+  (if variable f" {variable} sets it." " The provider form sets it."))

@@ -1,7 +1,7 @@
 "Speak the Responses wire: requests from neutral items, neutral events from the stream.
 
 `(encode request)` -> {\"path\" \"body\" \"headers\"}; `(Decoder request)` has `.feed name data`, `.finish` and `ended`. Nothing is stored
-at the provider: each request holds the whole history, and reasoning goes back encrypted, exactly as it came.
+at the provider: each request holds the whole history, and reasoning goes back encrypted, exactly as it came, or not at all.
 
 Items are keyed by output_index, or by item id where a server leaves the index out; what `output_item.done` says wins over the
 deltas. All items are given out at the end, when it is known whether the response is whole."
@@ -209,7 +209,7 @@ deltas. All items are given out at the end, when it is known whether the respons
   (setv kind (.get item "type"))
   (match kind
     "message" (message-items item)
-    "reasoning" [(items.reasoning (reasoning-text item) origin item)]
+    "reasoning" [(items.reasoning (reasoning-text item) origin (if (.get item "encrypted_content") item None))]
     (| "function_call" "custom_tool_call") [(call-item item (and whole (!= (.get item "status") "incomplete")))]
     None []
     _ [(items.hosted origin item)]))

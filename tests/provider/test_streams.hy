@@ -5,11 +5,11 @@
   random
   pytest
   autolith.base [forms]
-  autolith.provider [items]
+  autolith.provider [items json-text]
+  tests.doubles [strict]
   tests.provider [recorded])
 
-(setv NAMES (recorded.names)
-      HOSTED-IN-CHAT #{})
+(setv NAMES (recorded.names))
 
 (defn texts [kind events]
   "Return the text of all blocks of KIND in the items of EVENTS."
@@ -69,7 +69,7 @@
   (assert (= (calls events) (expected-calls expected)))
   (assert (= (lfor k (kinds events) :if (!= k "message") k)
              (lfor k (map neutral-kind (:items expected)) :if (!= k "message") k)))
-  (assert (= (sum (gfor i (recorded.items-of events) :if (.get (.get i "raw" {}) "encrypted_content") 1))
+  (assert (= (sum (gfor i (recorded.items-of events) :if (.get (or (.get i "raw") {}) "encrypted_content") 1))
              (:encrypted-reasoning-items expected)))
   (assert (= (lfor i (recorded.items-of events) :if (= (:type i) "hosted") (:type (:raw i)))
              (lfor h (:hosted-items expected) (:type h))))
@@ -98,8 +98,6 @@
     (assert (is (:usage done) None)))
   (when (:reasoning expected)
     (assert (= (thoughts events) (.replace (:reasoning expected) "\n\n" "")))))
-
-(setv CALLED-OFF #{"max_tokens" "refusal"})
 
 (defn check-anthropic [events error expected]
   "Assert that EVENTS and ERROR are what EXPECTED says of a Messages stream."
@@ -202,3 +200,24 @@
   (for [at (range (len (:bytes r)))]
     (setv [events error] (recorded.decode (:wire r) (cut (:bytes r) at)))
     (honest name at events error whole)))
+
+
+;; * What was decoded goes back
+
+(setv SIGNED #("reasoning was altered" "Invalid `signature` in `thinking` block"))
+
+(defn [(pytest.mark.parametrize "wire" ["responses" "chat" "anthropic"])] test-recorded-answers-go-back [wire]
+  "Each recorded answer, its calls answered, makes a request that every wire accepts; elsewhere without what is its origin's own."
+  (for [name NAMES]
+    (setv r (recorded.named name)
+          [events error] (recorded.decode (get r "wire") (get r "bytes"))
+          answer (recorded.items-of events)
+          outputs (lfor c (items.calls answer) (items.output (get c "call_id") "fine"))
+          talk [(items.user "go") #* answer #* outputs (items.user "and now?")]
+          same (= wire (get r "wire"))
+          request (recorded.request wire :items talk :name (if same "acme" "other"))
+          body ((. (get recorded.MODULES wire) encode) request)
+          found (strict.check (get recorded.WIRES wire) {"content-type" "application/json" "anthropic-version" "1"}
+                              (json.loads (json-text.body (get body "body")))))
+    (when (not error)
+      (assert (= (lfor c found :if (not (and same (in c SIGNED))) c) []) name))))
