@@ -268,7 +268,7 @@ Calls are told apart by index and id, as far as a server sends them; presence of
                  refused "refusal"
                  broken "length"
                  (and self.calls whole) "calls"
-                 (and (= self.reason "tool_calls") (not self.calls)) "stop"
+                 (in self.reason ["tool_calls" "function_call"]) "stop"
                  True (.get REASONS self.reason (or self.reason "stop")))
       "usage" (usage self.usage)
       "response_id" self.id
