@@ -4,6 +4,7 @@
   linecache
   time
   hy
+  hy.errors [HyLanguageError]
   hy.reader [HyReader]
   hy.reader.exceptions [LexException PrematureEndOfInput]
   autolith.base [conditions]
@@ -74,7 +75,13 @@
     (except [limits.TimeUp] (_fault step path None SLOW))
     (except [KeyboardInterrupt] (_fault step path None "interrupted"))
     (except [e SystemExit] (_fault step path e f"asked to exit with status {(hy.repr e.code)}"))
-    (except [e BaseException] (_fault step path e f"{(tracebacks.type-name e)}: {(tracebacks.message e)}"))))
+    (except [e BaseException] (_fault step path e (_said e)))))
+
+(defn _said [e]
+  "Return what the error E says, in one line; an error of Hy's without the source it quotes."
+  (if (isinstance e HyLanguageError)
+    (.join ": " (map str.strip (.splitlines e.msg)))
+    f"{(tracebacks.type-name e)}: {(tracebacks.message e)}"))
 
 (defn _fault [step path error message]
   "Return the fault MESSAGE of STEP in the file PATH, at the line where ERROR passed through it, else where STEP begins."

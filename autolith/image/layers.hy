@@ -13,6 +13,7 @@ registry (image/registries) is noted, so that a reload begins without it."
   re
   sys
   time
+  types
   hy
   autolith
   autolith.base [paths]
@@ -137,8 +138,7 @@ registry (image/registries) is noted, so that a reload begins without it."
 
 (defn load [* [user True] [directory None]]
   "Load the init layers for DIRECTORY, else the working directory; without USER, the packaged one only. Return the faults."
-  (setv (get loaded "changes") {}
-        (get loaded "user") user)
+  (setv (get loaded "user") user)
   (_load user directory))
 
 (defn _load [user directory]
@@ -207,12 +207,17 @@ registry (image/registries) is noted, so that a reload begins without it."
 (defn _homes [value [depth 0]]
   "Yield the modules of the functions and classes that VALUE is or holds."
   (cond
-    (or (isinstance value type) (and (callable value) (isinstance (getattr value "__module__" None) str)))
-      (yield value.__module__)
+    (isinstance value #(type types.FunctionType)) (yield value.__module__)
     (> depth 3) None
-    (isinstance value dict) (for [v (list (.values value))] (yield :from (_homes v (+ depth 1))))
-    (isinstance value #(tuple list)) (for [v value] (yield :from (_homes v (+ depth 1))))
-    (hasattr value "__dict__") (for [v (list (.values (vars value)))] (yield :from (_homes v (+ depth 1))))))
+    True (for [part (_parts value)] (yield :from (_homes part (+ depth 1))))))
+
+(defn _parts [value]
+  "Return what VALUE holds, of a collection or an object."
+  (list (cond
+          (isinstance value dict) (.values value)
+          (isinstance value #(tuple list)) value
+          (hasattr value "__dict__") (.values (vars value))
+          True [])))
 
 
 ;; * Loading again
@@ -233,6 +238,7 @@ definitions are back. Return {\"ok\" bool \"faults\" [fault ...] \"files\" [path
       (raise)))
   (setv result (Report {"ok" ok "faults" faults "files" (list (get loaded "files"))}))
   (when (not ok) (_bring-back saved old modules))
+  (namespace.forget-found)
   result)
 
 (defn _bring-back [saved old modules]

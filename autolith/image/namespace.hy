@@ -55,7 +55,8 @@ a form first uses one."
   (defn __init__ [self module]
     (.__init__ (super) (vars builtins))
     (setv self.module module
-          self.declined None))
+          self.declined None
+          self.found (set)))
 
   (defn __missing__ [self key]
     "Return the value of KEY, offered lazily or supplied by a restart."
@@ -68,8 +69,16 @@ a form first uses one."
   "Return what a finder gives for KEY, kept in KNOWN; else ask for its value."
   (setv [found value] (_found key))
   (if found
-    (do (setv (get known key) value) value)
+    (do (.add known.found key)
+        (setv (get known key) value)
+        value)
     (_ask-for known key)))
+
+(defn forget-found []
+  "Ask the finders again for what they found, as after tables have changed."
+  (setv table (. (user) __builtins__))
+  (for [key table.found] (.pop table key None))
+  (.clear table.found))
 
 (defn _found [key]
   "Return #(True value) of the first finder that knows KEY, or #(False None)."
@@ -271,7 +280,8 @@ Names that differ only in spelling (`a-b`, `a_b`) are one name; a second spellin
   "Return hyrule, imported quickly: Hy looks at the stack for each `require` in it, and need not read source files for that."
   (when (not-in "hyrule" sys.modules)
     (import hy.macros inspect)
-    (setv hy.macros.inspect (types.SimpleNamespace #** {#** (vars inspect) "stack" (fn [] (cut (inspect.stack 0) 1 None))}))
+    (setv quick {#** (vars inspect) "stack" (fn [] (cut (inspect.stack 0) 1 None))}
+          hy.macros.inspect (types.SimpleNamespace #** quick))
     (try
       (importlib.import-module "hyrule")
       (finally (setv hy.macros.inspect inspect))))

@@ -222,6 +222,29 @@
       (.pop registries.registries "test-tools")
       (.pop registries.beginnings "test-tools"))))
 
+(defn test-objects-that-hold-the-users-functions [home]
+  "What an init file enters is the file's also when the form brought in the registry's own module, and when the entry is an object."
+  (setv module "(import autolith.image [registries])
+(setv table {})
+(defclass Entry [] (defn __init__ [self f] (setv self.function f)) (defn __call__ [self] (self.function)))
+(defn enter [name f] (setv (get table name) (Entry f)))
+(defn own [] 0)
+(enter \"own\" own)
+(registries.register \"test-objects\" (fn [] (dict table)) (fn [state] (.clear table) (.update table state)))")
+  (import autolith)
+  (write (os.path.join (get autolith.__path__ -1) "zoo" "objects.hy") module)
+  (write (os.path.join (get autolith.__path__ -1) "zoo" "__init__.py") "")
+  (try
+    (assert (= (faults "(import autolith.zoo.objects :as objects) (objects.enter \"mine\" (fn [] 1))") []))
+    (assert (= (faults "(do (import autolith.zoo.objects :as objects) (objects.enter \"mine\" (fn [] 1)))") []))
+    (init "")
+    (layers.reload)
+    (import autolith.zoo.objects)
+    (assert (= (set autolith.zoo.objects.table) #{"own"}))
+    (finally
+      (.pop registries.registries "test-objects" None)
+      (.pop registries.beginnings "test-objects" None))))
+
 (defn test-an-interrupted-reload-restores [home]
   "Ctrl-C during a reload skips the form that runs, so the reload fails and nothing is changed."
   (faults "(setv a 1)")
