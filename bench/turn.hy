@@ -44,7 +44,7 @@ with scripted.Server(one * repeats, strict=False) as server:
 (setv syncs {"count" 0 "seconds" 0.0})
 
 (defn count-syncs []
-  "Count the waits for the disk from now on, and the time they take."
+  "Count the waits for the disk and the time they take, from the beginning of each turn."
   (setv real disk.sync)
   (setv disk.sync (fn [#* arguments]
                     (setv begin (time.perf-counter))
@@ -59,7 +59,7 @@ with scripted.Server(one * repeats, strict=False) as server:
         a (agent.Agent :conversation c :provider form :model "scripted" :cwd directory
                        :tool-context (context.ToolContext :cwd directory :conversation c.id)))
   (conversation.append c {"kind" "note" "text" "the file is there before the round is timed"})
-  (.update syncs {"seconds" 0.0})
+  (.update syncs {"count" 0 "seconds" 0.0})
   (setv begin (time.perf-counter)
         outcome (await (turn.run a "go"))
         taken (- (time.perf-counter) begin (get syncs "seconds")))
@@ -75,7 +75,8 @@ with scripted.Server(one * repeats, strict=False) as server:
         begin (time.perf-counter))
   (while True
     (setv calls [])
-    (with [:async response (.stream http "POST" f"{url}/responses" :json {"model" "scripted" "stream" True "input" items})]
+    (with [:async response (.stream http "POST" f"{url}/responses"
+                                    :json {"model" "scripted" "stream" True "input" items})]
       (for [:async line (.aiter-lines response)]
         (when (.startswith line "data: ")
           (setv event (json.loads (cut line 6 None)))
@@ -122,12 +123,13 @@ with scripted.Server(one * repeats, strict=False) as server:
         (.close server.stdin)
         (.wait server))))
   (int (not (all [(row "a tool round" (* 1000 a) (* 1000 b) "ms" (/ (+ (* 1000 b) OVER-MS) (* 1000 b)))
-                  (row "disk syncs a round" (/ (get syncs "count") REPEATS (+ ROUNDS 1)) 1 "  " 2)]))))
+                  (row "disk syncs a round" (/ (get syncs "count") (+ ROUNDS 1)) 1 "  " 2)]))))
 
 (defn row [name ours compared unit budget]
   "Print one row: NAME, OURS, COMPARED in UNIT, their ratio and the BUDGET; return whether it was kept."
   (setv times (/ ours compared))
-  (print f"{name :34} {ours :9.2f} {unit} {compared :9.2f} {unit}  ratio {times :5.2f}  budget {budget :.2f}  {(if (<= times budget) "ok" "OVER")}")
+  (print f"{name :34} {ours :9.2f} {unit} {compared :9.2f} {unit}  ratio {times :5.2f}  budget {budget :.2f} "
+         (if (<= times budget) "ok" "OVER"))
   (<= times budget))
 
 (when (= __name__ "__main__")

@@ -1,9 +1,10 @@
 "Request-local context: what contributors say for one request only, after history and never part of it.
 
 A contributor is a function of one read-only map, the request
-{\"conversation\" \"id\" \"cwd\" \"provider\" \"model\" \"effort\" \"text\" the latest user's \"records\" \"number\" \"agent\"}, which gives None, a sentence,
-a contribution (agent/resolve) or a list of those. Those in `registered` come from user code: they run in worker threads with
-a deadline, and what they raise becomes a line of the block. The built-in ones are in agent/contributors."
+{\"conversation\" \"id\" \"cwd\" \"provider\" \"model\" \"effort\" \"text\" the latest user's \"records\" \"number\" \"agent\"},
+which gives None, a sentence, a contribution (agent/resolve) or a list of those. Those in `registered` come from user
+code: they run in worker threads with a deadline, and what they raise becomes a line of the block. The built-in ones are
+in agent/contributors."
 
 (eval-when-compile (require autolith.base.macros [defonce defparameter]))
 (import

@@ -1,8 +1,9 @@
 "The system prompt: prompt.md filled with what was true when the conversation began, so that its bytes never change.
 
 What changes from conversation to conversation is fixed once, in a record of the kind `preamble`
-{\"date\" \"directory\" \"environment\" {name text or None} \"instructions\" [{\"path\" \"text\"} ...] \"instructions_digest\" \"flags\" [name ...]}; the prompt is a pure
-function of that and of prompt.md. What changed since is said by the contributors of request-local context.
+{\"date\" \"directory\" \"environment\" {name text or None} \"instructions\" [{\"path\" \"text\"} ...] \"instructions_digest\"
+\"flags\" [name ...]}; the prompt is a pure function of that and of prompt.md. What changed since is said by the
+contributors of request-local context.
 
 In prompt.md a section begins with a heading; a line `when: FLAG` or `when: not FLAG` below it makes it conditional."
 

@@ -152,7 +152,8 @@ the kinds. A Conversation holds the records of its newest segment in `records`; 
 
 (defn append [c record * [sync True]]
   "Append RECORD to C and, with SYNC, wait until it is on the disk; return it as stamped.
-Raise StorageFailed when the disk refuses; RECORD then waits in memory if its kind is among `kept-kinds`, else it is dropped."
+Raise StorageFailed when the disk refuses; RECORD then waits in memory if its kind is among `kept-kinds` or it is steering,
+else it is dropped."
   (get (append-all c [record] :sync sync) 0))
 
 (defn append-all [c records * [sync True]]
@@ -197,7 +198,8 @@ Raise StorageFailed when the disk refuses; RECORD then waits in memory if its ki
   "Take those of the STAMPED records out of C that were not written and do not wait."
   (for [entry (reversed stamped)]
     (when (and (any (gfor u c.unwritten (is u entry)))
-               (not-in (get entry "kind") kept-kinds))
+               (not-in (get entry "kind") kept-kinds)
+               (not (.get entry "steering")))         ; it was accepted before
       (_drop c entry)
       (when (and (= (get entry "kind") "message") (not (.get entry "steering")))
         (-= c.turns 1))))
@@ -267,6 +269,7 @@ Raise StorageFailed when the disk refuses; RECORD then waits in memory if its ki
         waiting (sfor u c.unwritten (id u))
         records (lfor r c.records :if (and (not (.get r "held")) (not-in (id r) waiting)) r))
   (segment.publish c.path c.header [#* records entry])
+  (setv c.unsynced False)
   (.append c.warnings f"{c.path} was deleted while this conversation was running; it was written anew, whole")
   (_open-log c))
 

@@ -10,7 +10,7 @@ system knows no locks, the file <id>.holder, made exclusively, stands in; it is 
   fcntl
   os
   socket
-  autolith.base [conditions forms paths]
+  autolith.base [conditions disk forms paths]
   autolith.state [stamp])
 
 (defparameter taken-codes #(errno.EAGAIN errno.EACCES)
@@ -56,7 +56,10 @@ system knows no locks, the file <id>.holder, made exclusively, stands in; it is 
   (paths.ensure-folder (folder))
   (setv path (_lock-path id))
   (while True
-    (setv fd (os.open path (| os.O-RDWR os.O-CREAT os.O-CLOEXEC) 0o600))
+    (try
+      (setv fd (os.open path (| os.O-RDWR os.O-CREAT os.O-CLOEXEC) 0o600))
+      (except [e OSError]
+        (raise (disk.failure path e) :from e)))
     (setv problem (_try-lock fd))
     (cond
       (in problem taken-codes) (_refuse id fd)

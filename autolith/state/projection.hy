@@ -1,12 +1,13 @@
 "Turn a conversation's records into the neutral items that a provider is sent.
 
-A response's items, which end at the first other record, stay together; directly after them comes one output for each of its
-calls, in the order of the calls. The first result of a call counts; a call without one gets `UNKNOWN`; a result without a call, a repeated call and reasoning that
-nothing follows are left out. Records of other kinds never enter history."
+A response's items, which end at the first other record, stay together; directly after them comes one output for each of
+its calls, in the order of the calls. The first result of a call counts; a call without one gets `UNKNOWN`; a result without
+a call, a repeated call and reasoning that nothing follows are left out. Records of other kinds never enter history."
 
 (eval-when-compile (require autolith.base.macros [defparameter]))
 
-(setv UNKNOWN "The outcome of this call is unknown: it was interrupted before its result was recorded. It may have had all, some or none of its effects. Inspect the state it would have changed before you retry.")
+(setv UNKNOWN (+ "The outcome of this call is unknown: it was interrupted before its result was recorded. It may have had all, "
+                 "some or none of its effects. Inspect the state it would have changed before you retry."))
 
 (defparameter summary-bridge
   "The conversation so far was replaced by this summary of it; go on from here.\n\n"
