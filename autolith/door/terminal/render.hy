@@ -60,9 +60,9 @@ line, and a plain drawing takes its place."
   (marked "note" "class:faint" (cells.clean text) width "class:faint"))
 
 (defn indented [text width [text-style ""]]
-  "Return the lines of TEXT, blanks kept, in the text column."
+  "Return the lines of TEXT in the text column, their indentation kept."
   (setv blank [#("" (* " " (cells.margin width)))])
-  (wrap.verbatim text width blank blank text-style))
+  (wrap.soft text width blank blank text-style))
 
 (defn form-rows [mark-name source width]
   "Return SOURCE, Hy, highlighted after the mark MARK-NAME; strings are broken only where they must be."
@@ -237,7 +237,7 @@ line, and a plain drawing takes its place."
   (setv [first rest] (lead "value" "class:accent" width)
         lines (.split (cells.clean text) "\n")
         shown (cut lines value-limit))
-  (+ (wrap.verbatim (.join "\n" shown) width first rest)
+  (+ (wrap.soft (.join "\n" shown) width first rest)
      (if (> (len lines) value-limit)
        (marked "note" "class:faint" f"{(- (len lines) value-limit)} more lines; *1 is the whole value" width "class:faint")
        [])))
@@ -288,10 +288,10 @@ line, and a plain drawing takes its place."
 
 (defn show-notice [event screen]
   "Return the program's own prose."
-  (setv level (.get event "level" "info") text (cells.clean (get event "text")) width (get screen "width"))
-  (if (in level ["error" "warning"])
-    (marked "error" "class:bad" text width)
-    (marked "note" "class:faint" text width "class:faint")))
+  (setv trouble (in (.get event "level" "info") ["error" "warning"]) width (get screen "width")
+        [head _ more] (.partition (cells.clean (get event "text")) "\n"))
+  (+ (if trouble (marked "error" "class:bad" head width) (marked "note" "class:faint" head width "class:faint"))
+     (if more (indented more width (if trouble "" "class:faint")) [])))
 
 (defn show-session-started [event screen]
   "Return the line about a conversation that begins or goes on."
@@ -300,9 +300,10 @@ line, and a plain drawing takes its place."
 
 (defn show-question [event screen]
   "Return what is asked; the choices are drawn under the prompt."
-  (setv trouble (trouble? event))
-  (marked (if trouble "error" "question") (if trouble "class:bad" "class:ask")
-          (cells.clean (get event "text")) (get screen "width")))
+  (setv trouble (trouble? event) width (get screen "width")
+        [head _ more] (.partition (cells.clean (get event "text")) "\n"))
+  (+ (marked (if trouble "error" "question") (if trouble "class:bad" "class:ask") head width)
+     (if more (indented more width "class:faint") [])))
 
 (defn trouble? [event]
   "Is the question EVENT about a form of the user's that failed?"

@@ -41,8 +41,10 @@ Top down: what is still open of the answer, the draft, and under the caret what 
     self.desk.draft.cursor-position)
 
   (defn lex-document [self document]
-    "Return the function from a line's number to its fragments."
-    (setv lines (if (editor.form? document.text) (marked document) None))
+    "Return the function from a line's number to its fragments; colours that fail are left out."
+    (try
+      (setv lines (if (editor.form? document.text) (marked document) None))
+      (except [Exception] (setv lines None)))
     (fn [number]
       (cond
         (is lines None) [#("" (get document.lines number))]
@@ -112,13 +114,13 @@ Top down: what is still open of the answer, the draft, and under the caret what 
     (.extend out row))
   out)
 
-(defn once-a-frame [desk f]
-  "Return a function that gives what F gives, calling it once a frame of DESK's application."
+(defn once-a-frame [desk name]
+  "Return a function that gives the rows of the function NAME of `view`, calling it once a frame of DESK's application."
   (setv seen {"frame" None "rows" []})
   (fn []
     (setv frame desk.app.render-counter)
     (when (!= frame (get seen "frame"))
-      (.update seen {"frame" frame "rows" (f)}))
+      (.update seen {"frame" frame "rows" (view.guarded name desk)}))
     (get seen "rows")))
 
 (defn rows-window [f]
@@ -133,7 +135,7 @@ Top down: what is still open of the answer, the draft, and under the caret what 
   (setv lead (fn [line wrap]
                (if (or line wrap)
                  [(view.blank (.columns desk))]
-                 [(view.lead desk)])))
+                 (view.guarded "lead" desk))))
   (Window (BufferControl desk.draft :lexer (Colours desk) :input-processors [(TabsProcessor :char1 " " :char2 " ")])
           :get-line-prefix lead :wrap-lines True :dont-extend-height True
           :height (fn [] (Dimension :min 1 :max (view.draft-height desk)))))
@@ -150,10 +152,10 @@ Top down: what is still open of the answer, the draft, and under the caret what 
   (setv desk.draft (draft-of desk)
         desk.query (Buffer :multiline False))
   (setv layout (Layout
-                 (HSplit [(rows-window (once-a-frame desk (fn [] (view.above desk))))
+                 (HSplit [(rows-window (once-a-frame desk "above"))
                           (ConditionalContainer (draft-window desk) :filter (Condition (fn [] (!= desk.mode "search"))))
                           (query-window desk)
-                          (rows-window (once-a-frame desk (fn [] (view.under desk))))]
+                          (rows-window (once-a-frame desk "under"))]
                    :align VerticalAlign.TOP)
                  :focused-element desk.draft)
         desk.app (Application :layout layout :input input :output desk.output :style (style.sheet)

@@ -15,8 +15,14 @@ one line."
   "Return what the function NAME of this module gives for ARGS; if it raises, one line that says so."
   (try
     ((getattr (get sys.modules __name__) (hy.mangle name)) #* args)
-    (except [e Exception]
-      [[#("class:bad" f"! drawing {name} raised {(. (type e) __name__)}: {(cells.clean-line (str e))}")]])))
+    (except [e Exception] (broken name e))))
+
+(defn broken [name error]
+  "Return what stands for what the function NAME, which raised ERROR, was to draw."
+  (setv text f"! drawing {name} raised {(. (type error) __name__)}: {(cells.clean-line (str error))}")
+  (if (= name "lead")
+    [#("class:bad" "! ")]
+    [[#("class:bad" text)]]))
 
 (defn under [desk]
   "Return the rows under the caret, as many as the screen has room for; the last ones stay."
@@ -47,7 +53,7 @@ one line."
                (= desk.mode "value") "value"
                (editor.form? desk.draft.text) "form"
                True "user"))
-  #("class:accent" (cut (style.mark kind) (cells.margin (.columns desk)))))
+  [#("class:accent" (cut (style.mark kind) (cells.margin (.columns desk))))])
 
 (defn blank [width]
   "Return the margin of a screen of WIDTH."
@@ -128,7 +134,18 @@ one line."
 (defn busy [desk width]
   "Return the row about what runs."
   (setv parts (activity.parts desk.activity (time.monotonic)))
-  (if parts [(line parts width)] []))
+  (if parts [(line (with-room parts width) width)] []))
+
+(defn with-room [parts width]
+  "Return PARTS, the second of them, what runs, shortened so that the last one, how it stops, has room in WIDTH."
+  (setv [clock what #* others] (lfor p parts (cells.clean-line p))
+        others (list (filter None others))
+        room (- width (cells.margin width) (cells.width clock) 6 (sum (gfor p others (+ 3 (cells.width p))))))
+  (cond
+    (>= room (cells.width what)) [clock what #* others]
+    (>= room 12) [clock (cells.fit what room) #* others]
+    (> width 40) [clock (get others -1)]
+    True [clock]))
 
 (defn waiting [desk width]
   "Return the rows of what waits: steering, then the queue."

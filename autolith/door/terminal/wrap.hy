@@ -165,11 +165,14 @@ With `lean` set, blanks before the first word are dropped; otherwise they are it
     (.add wrapper text style))
   (.end wrapper))
 
-(defn verbatim [text width [first #()] [rest #()] [style ""]]
-  "Return the lines of TEXT as rows, blanks kept, broken only at the edge; FIRST stands before the first row alone."
+(defn soft [text width [first #()] [rest #()] [style ""]]
+  "Return the lines of TEXT as rows, their blanks kept, broken between words, what goes on standing under its line's beginning."
   (setv rows [] lead (list first))
   (for [line (.split text "\n")]
-    (.extend rows (hard line width lead rest style))
+    (setv indent (min (- (len line) (len (.lstrip line " "))) (max 0 (- (// width 2) 2)))
+          wrapper (Wrapper width lead (+ (list rest) [#("" (* " " indent))])))
+    (.add wrapper line style)
+    (.extend rows (.end wrapper))
     (setv lead (list rest)))
   rows)
 

@@ -183,7 +183,9 @@
 (defn test-interrupted-forms [tmp-path]
   "Ctrl-C ends a sleeping form, an endless one, and leaves the image with its state."
   (with [tty (lib.started tmp-path)]
-    (for [[i form] (enumerate ["(do (setv kept 5) (import time) (time.sleep 60))" "(while True)"])]
+    (for [[i form] (enumerate ["(do (setv kept 5) (import time) (time.sleep 60))" "(while True)"
+                                "(do (import asyncio) (.run-forever (asyncio.new-event-loop)))"
+                                "(do (import asyncio) (asyncio.run (asyncio.sleep 60)))"])]
       (.line tty form)
       (.until tty "Ctrl-C stops")
       (.key tty "c-c")
