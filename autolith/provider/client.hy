@@ -101,16 +101,17 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
 ;; * Asking
 
 (defn prepare [request module]
-  "Return the url, headers and content with which MODULE sends REQUEST."
+  "Return the url, headers and content with which MODULE sends REQUEST; no key that is held here is in the content."
   (setv form (get request "provider"))
   (when (not (.get request "model"))
     (raise (errors.unusable request "no model is chosen and the provider has no default; choose one with (model \"...\")")))
-  (setv wanted (module.encode request))
+  (setv keys (authorization request form)                ; first: what is a key is known from here on
+        wanted (module.encode request))
   {"url" (join-url request (get wanted "path"))
-   "content" (json-text.body (get wanted "body"))
+   "content" (.encode (credentials.redact (json-text.dumps (get wanted "body"))) "utf-8")
    "headers" {"content-type" "application/json" "accept" "text/event-stream" "cache-control" "no-store" "user-agent" "autolith"
               #** (get wanted "headers")
-              #** (authorization request form)
+              #** keys
               #** (.get form "headers" {})}})
 
 (defn join-url [request path]

@@ -14,8 +14,9 @@
    "OPENCODE_API_KEY" "OLLAMA_API_KEY" "LMSTUDIO_API_KEY" "LLAMA_API_KEY"]
   "The variables of keys that leave the environment at the start.")
 
-(defparameter shortest-secret 6
-  "A value shorter than this many characters is not redacted: it would garble ordinary words.")
+(defparameter secret-lengths #(8 16)
+  "A value is redacted if it has this many characters and a digit, or the second number of them: others, such as the key
+\"ollama\" that a local server is given for want of one, would garble ordinary words.")
 
 (defonce _held {} "The values taken, by variable.")
 (defonce _secrets #{} "The values to be redacted.")
@@ -41,8 +42,10 @@
   (protect (get _held variable)))
 
 (defn protect [secret]
-  "Redact SECRET from now on."
-  (when (>= (len secret) shortest-secret)
+  "Redact SECRET from now on, if it is long enough to be one."
+  (setv [with-digit without] secret-lengths
+        digit (any (gfor c secret (.isdigit c))))
+  (when (>= (len secret) (if digit with-digit without))
     (.add _secrets secret)))
 
 (defn forget [#* variables]

@@ -143,7 +143,9 @@ A form with `extends` begins as a copy of the provider of that name."
       (setv stamp #(path None None))))
   (when (!= stamp (get _filed "stamp"))
     (setv [own wrong] (if (is (get stamp 1) None) #({} []) (read-file path)))
-    (.update _filed {"stamp" stamp "providers" own "faults" wrong}))
+    (.update _filed {"stamp" stamp "providers" own "faults" wrong})
+    (for [form (.values own) :if (get form "key_variable")]
+      (credentials.take (get form "key_variable"))))
   (get _filed "providers"))
 
 (defn faults []

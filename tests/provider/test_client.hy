@@ -397,6 +397,15 @@
   (assert (not-in "secret-key-of-acme" (+ (str error) error.text)))
   (assert (in "ACME_KEY" (str error))))
 
+(defn :async [(pytest.mark.parametrize "wire" WIRES) run-async] test-key-is-not-sent-to-the-model [wire monkeypatch]
+  "A key that found its way into history or context does not go out in a request's body."
+  (monkeypatch.setenv "ACME_KEY" "secret-key-of-acme")
+  (with [server (scripted.Server [(scripted.answer "ok")])]
+    (await (ask (server.provider wire :key-variable "ACME_KEY") :context "ACME_KEY=secret-key-of-acme"
+                :history [(items.user "what is secret-key-of-acme?")]))
+    (assert (not-in "secret-key-of-acme" (json.dumps (get server.requests 0 "body"))))
+    (assert (in "secret-key-of-acme" (json.dumps (get server.requests 0 "headers"))))))
+
 (defn :async [run-async] test-key-with-strange-characters []
   "A key that no header can carry is refused with the name of its variable."
   (credentials.remember "ACME_KEY" "schlüssel–")
