@@ -3,6 +3,7 @@
 (import
   asyncio
   json
+  os
   pytest
   autolith.agent [calls turn]
   autolith.state [conversation settings]
@@ -300,6 +301,37 @@
     (setv outcome (b.prompt "go on"))
     (assert (= (get outcome "status") "failed"))
     (assert (in "ZeroDivisionError" (get outcome "reason")))))
+
+;; * What happens around it
+
+(defn test-conversation-deleted-during-a-turn [tmp-path]
+  "A conversation that is deleted in the middle of a turn is whole again at its end, and the user is told at once."
+  (defn remove [body]
+    (os.unlink b.agent.conversation.path)
+    (scripted.calls "lab_note" {"text" "x"}))
+  (with [server (scripted.Server [remove (scripted.answer "ok")])]
+    (setv b (lib.Bench (server.provider "responses") tmp-path))
+    (assert (= (get (b.prompt "go") "status") "done")))
+  (assert (< (.index (b.kinds) "notice") (.index (b.kinds) "call-started")))
+  (setv c b.agent.conversation)
+  (conversation.close c)
+  (setv again (conversation.open-conversation c.id))
+  (assert (= (lfor r again.records (get r "kind")) (lfor r c.records (get r "kind"))))
+  (conversation.close again))
+
+(defn test-directory-moved-during-a-turn [tmp-path]
+  "A working directory that is moved away in the middle of a turn costs the calls that need it, not the turn."
+  (setv here (/ tmp-path "here"))
+  (.mkdir here)
+  (.write-text (/ here "AGENTS.md") "be brief")
+  (defn move [body]
+    (.rename here (/ tmp-path "there"))
+    (scripted.calls "search_files" {"query" "x"} "resource_read" {"uri" "workspace:."} "lab_note" {"text" "x"}))
+  (with [server (scripted.Server [move (scripted.answer "ok")])]
+    (setv b (lib.Bench (server.provider "responses") here))
+    (assert (= (get (b.prompt "go") "status") "done")))
+  (assert (= (len (b.records "result")) 3))
+  (assert (= lib.done ["x"])))
 
 ;; * Beside
 

@@ -337,8 +337,9 @@ time.sleep(60)
   (os.mkdir c.path)
   (with [_ (pytest.raises conversation.StorageFailed)]
     (conversation.append c (message "refused")))
-  (with [_ (pytest.raises conversation.StorageFailed)]
-    (conversation.append c (said "kept")))
+  (for [record [(said "kept") (message "accepted before" :steering True)]]
+    (with [_ (pytest.raises conversation.StorageFailed)]
+      (conversation.append c record)))
   (os.rmdir c.path)
   (os.rename away c.path)
   (os.chmod c.path 0)
@@ -347,8 +348,8 @@ time.sleep(60)
   (os.chmod c.path 0o600)
   (conversation.append c (message "two"))
   (setv c (reopened c))
-  (assert (= (texts c) ["one" "kept" "two"]))
-  (assert (= (lfor r c.records (get r "seq")) [1 2 3]))
+  (assert (= (texts c) ["one" "kept" "accepted before" "two"]))
+  (assert (= (lfor r c.records (get r "seq")) [1 2 3 4]))
   (conversation.close c))
 
 (setv FULL "
@@ -385,6 +386,20 @@ conversation.close(c)
   (assert (= (texts c) ["one" (* "kept" 50) "kept too" "space again"]))
   (assert (= (lfor r c.records (get r "seq")) [1 2 3 4]))
   (assert (= c.warnings []))
+  (conversation.close c))
+
+;; A record that no disk could hold
+
+(defn test-a-record-that-cannot-be-written [monkeypatch]
+  "A record that is too large for a form is left out with a reason, and does not stand in the way of the next one."
+  (setv c (begun "/" (message "one")))
+  (with [m (monkeypatch.context)]
+    (m.setattr forms "MAX_SIZE" 1000)
+    (with [_ (pytest.raises conversation.StorageFailed)]
+      (conversation.append c (said (* "x" 2000))))
+    (conversation.append c (said "two")))
+  (setv c (reopened c))
+  (assert (= (texts c) ["one" "two"]))
   (conversation.close c))
 
 ;; * Segments
