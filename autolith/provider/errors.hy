@@ -24,8 +24,7 @@ inside a stream (`from-event`)."
   "A request to PROVIDER failed in the way KIND."
 
   (defn __init__ [self kind message * [status None] [retry-after None] [provider None] [text ""] [retryable None]]
-    (.__init__ (super) (credentials.redact message)
-                       #(#("retry" "Send the same request again.")))
+    (.__init__ (super) (credentials.redact message))
     (setv self.kind kind
           self.status status
           self.retry-after retry-after
