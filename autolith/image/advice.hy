@@ -65,8 +65,11 @@ With OBSERVER, FUNCTION cannot break TARGET: what it raises is reported."
 (defn _path [place]
   "Return the path under which the function at PLACE is advised: it may be known by another already."
   (setv f (targets.behind-callable (get place "value")))
-  (or (next (gfor [path record] (.items table) :if (and f (is (get record "function") f)) path) None)
-      (get place "path")))
+  (cond
+    (is f None) (get place "path")
+    (setx known (next (gfor [path record] (.items table) :if (is (get record "function") f) path) None)) known
+    (targets.at-home? f) (targets.home f)
+    True (get place "path")))
 
 (defn unadvise [target key]
   "Remove the advice KEY of TARGET; return its row."
@@ -75,7 +78,7 @@ With OBSERVER, FUNCTION cannot break TARGET: what it raises is reported."
           record (.get table path)
           row (next (gfor r (if record (get record "rows") []) :if (= (get r "key") key) r) None))
     (when (is row None)
-      (setv keys (lfor r (advice path) (get r "key")))
+      (setv keys (lfor r (if record (get record "rows") []) (get r "key")))
       (raise (CannotAdvise f"{target} has no advice {key !r}{(if keys f"; it has {keys}" "")}")))
     (with [_ (install.deferring)]
       (.remove (get record "rows") row)

@@ -172,6 +172,13 @@ back; what it cannot do in place it leaves to be rebound. `refusal` says beforeh
                         #* (.values (or new.__kwdefaults__ {}))]
                      (id x))))
 
+(defn origin [f]
+  "Return the function that F, if a later definition of that one made it, forwards to; else F."
+  (setv target (.get (or f.__kwdefaults__ {}) "__t__"))
+  (if (and (function? target) (in f (.get twins target [])))
+    (origin target)
+    f))
+
 (defn align [old]
   "Make the functions that later definitions of OLD made, and that somebody still holds, call OLD."
   (for [twin (list (.get twins old []))]

@@ -34,8 +34,7 @@ a form first uses one."
            "recompile" "autolith.image.definitions"
            "in-module" "autolith.image.namespace"  "reload" "autolith.image.layers"
            "signal" "autolith.base.conditions"  "invoke-restart" "autolith.base.conditions"
-           "AutolithError" "autolith.base.conditions"
-           "recur" "hyrule"}
+           "AutolithError" "autolith.base.conditions"}
       OWN-MACROS {"redefine" "autolith.image.macros"
                   "restart-case" "autolith.base.macros"  "handler-bind" "autolith.base.macros"
                   "defonce" "autolith.base.macros"  "defparameter" "autolith.base.macros"}
@@ -63,6 +62,7 @@ a form first uses one."
     (cond
       (in key offers) (_resolve self key)
       (in (hy.unmangle key) OWN) (_own (hy.unmangle key))
+      (and (= key "recur") (in "hyrule" sys.modules)) (. (_hyrule) recur)
       True (_find self key))))
 
 (defn _find [known key]
@@ -274,7 +274,7 @@ Names that differ only in spelling (`a-b`, `a_b`) are one name; a second spellin
         (get macros key) (get source._hy-macros key))
   (.add (.setdefault (vars module) "_lent_macros" (set)) key)
   (when (and (= key "loop") (= path "hyrule") (not-in "recur" (vars module)))
-    (setv module.recur source.recur)))
+    (setv module.recur source.recur)))                 ; what the macro's body returns to jump
 
 (defn _hyrule []
   "Return hyrule, imported quickly: Hy looks at the stack for each `require` in it, and need not read source files for that."

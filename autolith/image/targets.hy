@@ -10,7 +10,7 @@ A place is {\"path\" full dotted path  \"owner\" module, class or object  \"key\
   types
   hy
   autolith.base [conditions]
-  autolith.image [namespace])
+  autolith.image [install namespace])
 
 (defclass NoTarget [conditions.AutolithError]
   "A dotted name leads nowhere.")
@@ -29,14 +29,19 @@ A place is {\"path\" full dotted path  \"owner\" module, class or object  \"key\
 
 (defn _place-of-object [target]
   "Return the place of TARGET, an object: where its names say it is, if it is there."
-  (setv f (behind-callable target)
-        path (when f (+ f.__module__ "." f.__qualname__)))
-  (when (is path None)
+  (setv f (behind-callable target))
+  (when (is f None)
     (raise (NoTarget f"{(hy.repr target)} is no function; name it, as \"room.file.name\"")))
-  (setv found (_in-module (.split path ".")))
-  (if (and found (is (behind-callable (get found "value")) f))
-    found
-    {"path" path "owner" None "key" None "value" target}))
+  {"path" (home f) "owner" None "key" None "value" target})
+
+(defn home [f]
+  "Return the path that the function F says it has; anything that cannot be walked ends in its name all the same."
+  f"{f.__module__}.{f.__qualname__}")
+
+(defn at-home? [f]
+  "Tell whether the function F is where it says it is."
+  (setv found (_in-module (.split (home f) ".")))
+  (and (is-not found None) (is (behind-callable (get found "value")) f)))
 
 (defn _in-module [parts]
   "Return the place that PARTS lead to through the longest module path, or None."
@@ -96,7 +101,7 @@ A place is {\"path\" full dotted path  \"owner\" module, class or object  \"key\
 (defn behind-callable [x]
   "Return the function, written in Hy or Python, that calling X ends in, or None."
   (cond
-    (isinstance x types.FunctionType) x
+    (isinstance x types.FunctionType) (install.origin x)
     (isinstance x #(types.MethodType classmethod staticmethod)) (behind-callable x.__func__)
     (isinstance x property) (behind-callable x.fget)
     (isinstance x functools.partial) (behind-callable x.func)
@@ -104,5 +109,5 @@ A place is {\"path\" full dotted path  \"owner\" module, class or object  \"key\
     True (next (filter None (gfor name ["__wrapped__" "function"]
                                   :setv inner (getattr x name None)
                                   :if (isinstance inner types.FunctionType)
-                                  inner))
+                                  (install.origin inner)))
                None)))

@@ -98,10 +98,14 @@ is {\"type\" \"message\" \"traceback\" \"restarts\"}, RESTARTS a list of #(name 
   (setv summary (traceback.TracebackException Exception (Exception) error.__traceback__)
         rows (_shown-part (lfor row summary.stack :if (not (hidden? row.filename)) row)))
   (for [row rows]
-    (setv row.name (.join "." (map hy.unmangle (.split row.name "."))))
+    (setv row.name (.join "." (map _function-name (.split row.name "."))))
     (when (and row.colno (.endswith row.filename ".hy"))
       (setv row.colno (- row.colno 1))))         ; Hy counts the columns where a form begins from one
   (if rows (plain (.rstrip (.join "" (.format (traceback.StackSummary.from-list rows))))) ""))
+
+(defn _function-name [name]
+  "Return NAME, of a function, as it was written; one without a name is called fn."
+  (if (or (.startswith name "_hy_anon") (= name "<lambda>")) "fn" (hy.unmangle name)))
 
 (defn _shown-part [rows]
   "Return ROWS, or of many the beginning and the end."

@@ -223,6 +223,40 @@
   (lib.value "(defn greet [] \"hi\") (setv held [greet]) (advise \"user.greet\" :filter-result \"k\" (fn [x] (+ x \"!\")))")
   (assert (= (lib.value "(defn greet [] \"ho\") [(greet) ((get held 0))]") ["ho!" "ho!"])))
 
+(defn test-tools-stay-advised [tree]
+  "A tool is advised by its name at the prompt, for every way of calling it, and stays so when deftool defines it anew."
+  (import autolith.tool [registry] autolith.application [surface])
+  (surface.install)
+  (try
+    (lib.value "(deftool zoo.feed [] \"Feed.\" {\"effect\" \"read\"} \"one\") (advise \"zoo.feed\" :filter-result \"k\" (fn [r] (+ \"advised \" r)))")
+    (assert (= (lib.value "(. (zoo.feed) text)") "advised one"))
+    (lib.value "(deftool zoo.feed [] \"Feed.\" {\"effect\" \"read\"} \"two\")")
+    (assert (= (lib.value "(. (zoo.feed) text)") "advised two"))
+    (lib.value "(unadvise \"zoo.feed\" \"k\")")
+    (assert (= (lib.value "(. (zoo.feed) text)") "two"))
+    (finally (registry.forget "zoo.feed"))))
+
+(defn test-threads-and-advice [zoo]
+  "While threads call a function that is advised and unadvised, each call gives a whole answer."
+  (import threading)
+  (setv alias zoo.f  wrong []  going [True])
+  (defn hammer []
+    (while (get going 0)
+      (try
+        (setv x (alias 1))
+        (when (not-in x [2 "<2>"]) (.append wrong x))
+        (except [e Exception] (.append wrong (repr e))))))
+  (setv threads (lfor _ (range 3) (threading.Thread :target hammer)))
+  (for [t threads] (.start t))
+  (try
+    (for [_ (range 40)]
+      (advice.advise "zoo.advised.f" (wrap "<" ">") :around "k")
+      (advice.unadvise "zoo.advised.f" "k"))
+    (finally
+      (setv (get going 0) False)
+      (for [t threads] (.join t 10))))
+  (assert (= wrong [])))
+
 
 ;; * Any order of advice, removal, redefinition and undo
 
