@@ -173,7 +173,7 @@ class Tty:
             self.send(KEYS.get(name) or (chr(ord(name[2].upper()) ^ 64) if name.startswith("c-") else name))
             self.rest()
 
-    def rest(self, seconds=0.06):
+    def rest(self, seconds=0.045):
         """Leave a pause as between two key presses, so that they are no burst."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -84,7 +84,8 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
 
 (defn begin [d startup]
   "Draw the banner and the conversation so far, and watch the session; return the undo."
-  (import autolith.door.terminal [link render streams])
+  (import autolith.door.terminal [keys link render streams])
+  (keys.offer)
   (setv d.status (link.status-line d.session)
         d.history.entries (lfor text (link.history d.session) :if (isinstance text str) text))
   (.extend d.scroll.done (render.banner startup d.status (.screen d.scroll)))

@@ -4,6 +4,7 @@
 (eval-when-compile (require autolith.base.macros [defonce]))
 (import
   inspect
+  autolith.application [commands]
   autolith.door.terminal [actions])
 
 (defonce bindings
@@ -50,11 +51,34 @@
   (setv (cut bindings 0 None) (lfor row bindings :if (!= #((get row 0) (get row 2)) #(keys where)) row))
   None)
 
-(defn manual []
-  "Return the keys with what they do, one a line."
-  (.join "\n" (lfor [keys action where] bindings
-                (.format "{:<18} {:<16} {}" keys action
-                         (get (.split (or (inspect.getdoc (getattr actions (hy.mangle action))) "") "\n") 0)))))
+(defn spelled [keys]
+  "Return KEYS as people write them: C-x a, M-a, S-Tab, Enter."
+  (setv words [])
+  (for [key (.split (.replace keys "escape " "M-"))]
+    (setv [prefix _ name] (.rpartition key "-"))
+    (.append words (cond
+                     (= key "<bracketed-paste>") "a paste"
+                     (= key "<any>") "any letter"
+                     (> (len name) 1) (+ (.upper prefix) (if prefix "-" "") (.capitalize name))
+                     True (+ (.upper prefix) (if prefix "-" "") name))))
+  (.join " " words))
+
+(defn manual [[key None]]
+  "List the keys and what each does; with KEY, spelled as \"C-x a\", that one."
+  (setv rows (lfor [keys action where] [#* bindings #("escape" "escape" "")]
+               :setv name (spelled keys)
+               :if (or (is key None) (= (.lower name) (.lower key)))
+               (.format "{:<12} {:<16} {}{}" name action (summary action) (if where f" (in the {where})" ""))))
+  (commands.Text (if rows (.join "\n" rows) f"{key} has no action of the terminal's own; (keys) lists those that have")))
+
+(defn summary [action]
+  "Return the first sentence that is documented about ACTION."
+  (get (.split (or (inspect.getdoc (getattr actions (hy.mangle action))) "") "\n") 0))
+
+(defn offer []
+  "Make `manual` known as the command (keys)."
+  (commands.enter "keys" manual {"beside" "always" "slash" "remainder"})
+  None)
 
 (defn table [desk]
   "Return the KeyBindings of prompt_toolkit for DESK."

@@ -65,6 +65,7 @@
     (.rest tty 0.5)
     (.key tty "c-c")
     (.until tty r"^answer: half$[\s\S]*stopped by you")
-    (.rest tty 2.6)
+    (typed tty "(+ 1 1)")
+    (.until tty r"^value: 2$")
     (.key tty "c-c" "c-c")
     (assert (= (.status tty) 130))))

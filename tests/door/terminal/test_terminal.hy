@@ -138,7 +138,7 @@
 
 (defn test-steering-and-recall [tmp-path]
   "Prose during a turn steers and Tab queues, both visibly; Tab on an empty draft takes the queued text back."
-  (with [server (scripted.Server [[(scripted.slow 0.03) (scripted.calls "search_files" {"query" "x"}) (scripted.answer (* "word " 60))]
+  (with [server (scripted.Server [[(scripted.slow 0.015) (scripted.calls "search_files" {"query" "x"}) (scripted.answer (* "word " 60))]
                                   (scripted.answer "steered")])
          tty (lib.talking server tmp-path)]
     (.line tty "go")
