@@ -4,7 +4,7 @@
   os
   sys
   autolith.application [surface]
-  autolith.base [conditions text]
+  autolith.base [conditions paths text]
   autolith.image [layers])
 
 (defn prepare [asked]
@@ -19,12 +19,20 @@
 
 (defn load-layers [asked]
   "Load the init layers for ASKED; return the faults, {\"file\" \"line\" \"message\"}: their forms were skipped."
-  (+ (_setting-faults) (layers.load :user (not-in "no-init" asked))))
+  (+ (_setting-faults) (_provider-faults) (layers.load :user (not-in "no-init" asked))))
 
 (defn _setting-faults []
   "What is wrong with saved preferences and variables, in the shape of a fault of an init file."
   (import autolith.state [settings])
   (lfor problem (settings.problems) {"file" "settings" "line" 0 "message" problem}))
+
+(defn _provider-faults []
+  "What is wrong in the file of providers, in the same shape; it is looked into only if it is there."
+  (setv path (paths.config "providers.hy"))
+  (when (not (os.path.lexists path))
+    (return []))
+  (import autolith.provider [registry])
+  (lfor fault (registry.faults) {"file" path "line" 0 "message" (.removeprefix fault f"{path}: ")}))
 
 (defn fault-line [fault]
   "Return FAULT, of an init file, as one line."
