@@ -19,52 +19,49 @@ The tools of the namespace `lab` note what they did in `done`; `lab.meet` waits 
 
 ;; * Tools
 
-(deftool lab.note [text]
-  "Note TEXT."
-  {"effect" "write"}
-  (await (asyncio.sleep 0))
-  (.append done text)
-  f"noted {text}")
-
-(deftool lab.fail [text]
-  "Fail with TEXT."
-  {"effect" "write"}
-  (raise (ValueError text)))
-
-(deftool lab.meet [count]
-  "Wait until COUNT calls of this run at once."
-  {"effect" "read"}
-  (+= (get meeting "here") 1)
-  (when (is (get meeting "event") None)
-    (setv (get meeting "event") (asyncio.Event)))
-  (when (>= (get meeting "here") count)
-    (.set (get meeting "event")))
-  (await (.wait (get meeting "event")))
-  (.append done f"met {count}")
-  "met")
-
-(deftool lab.wait [[forever True]]
-  "Wait until cancelled."
-  {"effect" "execute"}
-  (.append done "waiting")
-  (await (asyncio.sleep (if forever 3600 0)))
-  "woken")
-
-(deftool lab.end []
-  "End this round of calls."
-  {"effect" "execute" "barrier" True}
-  (.append done "ended")
-  "ended")
-
-(deftool lab.peek [text]
-  "Show TEXT once."
-  {"effect" "read" "persistence" "next-response"}
-  f"only once: {text}")
-
-(deftool lab.quit []
-  "Cancel itself."
-  {"effect" "execute"}
-  (raise (asyncio.CancelledError)))
+(defn install []
+  "Define the tools of the namespace `lab`; tests/agent/conftest.py takes them away after each test."
+  (deftool lab.note [text]
+    "Note TEXT."
+    {"effect" "write"}
+    (await (asyncio.sleep 0))
+    (.append done text)
+    f"noted {text}")
+  (deftool lab.fail [text]
+    "Fail with TEXT."
+    {"effect" "write"}
+    (raise (ValueError text)))
+  (deftool lab.meet [count]
+    "Wait until COUNT calls of this run at once."
+    {"effect" "read"}
+    (+= (get meeting "here") 1)
+    (when (is (get meeting "event") None)
+      (setv (get meeting "event") (asyncio.Event)))
+    (when (>= (get meeting "here") count)
+      (.set (get meeting "event")))
+    (await (.wait (get meeting "event")))
+    (.append done f"met {count}")
+    "met")
+  (deftool lab.wait [[forever True]]
+    "Wait until cancelled."
+    {"effect" "execute"}
+    (.append done "waiting")
+    (await (asyncio.sleep (if forever 3600 0)))
+    "woken")
+  (deftool lab.end []
+    "End this round of calls."
+    {"effect" "execute" "barrier" True}
+    (.append done "ended")
+    "ended")
+  (deftool lab.peek [text]
+    "Show TEXT once."
+    {"effect" "read" "persistence" "next-response"}
+    f"only once: {text}")
+  (deftool lab.quit []
+    "Cancel itself."
+    {"effect" "execute"}
+    (raise (asyncio.CancelledError)))
+  None)
 
 (defn reset []
   "Forget what the tools did."

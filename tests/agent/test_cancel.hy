@@ -15,9 +15,6 @@
   tests.agent [lib]
   tests.doubles [scripted])
 
-(defn [(pytest.fixture :autouse True)] clean []
-  (lib.reset))
-
 (setv PHASES {"reasoning" [(scripted.reasoning "deep thoughts") (scripted.stall)]
               "text" [(scripted.answer "whole text ") (scripted.answer "half of the rest") (scripted.stall)]
               "call" [(scripted.answer "I will ") (scripted.calls "lab_note" {"text" "never"}) (scripted.stall)]
@@ -131,6 +128,7 @@ from autolith.agent import agent, turn
 from autolith.state import conversation
 from autolith.tool import context
 from tests.agent import lib
+lib.install()
 form = json.loads(sys.argv[1])
 c = conversation.create(sys.argv[2], provider=form['name'], model='scripted', effort=None)
 print(c.id, flush=True)
@@ -181,6 +179,7 @@ from autolith.agent import agent, turn
 from autolith.state import conversation
 from autolith.tool import context
 from tests.agent import lib
+lib.install()
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 form = json.loads(sys.argv[1])
 c = conversation.create(sys.argv[2], provider=form['name'], model='scripted', effort=None)

@@ -164,4 +164,4 @@
     (conversation.close self.conversation)))
 
 (setv TestHistory History.TestCase
-      TestHistory.settings (settings :max-examples 50 :stateful-step-count 15 :deadline None))
+      TestHistory.settings (settings :max-examples 40 :stateful-step-count 12 :deadline None))

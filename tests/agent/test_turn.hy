@@ -10,9 +10,6 @@
   tests.agent [lib]
   tests.doubles [scripted])
 
-(defn [(pytest.fixture :autouse True)] clean []
-  (lib.reset))
-
 (defn [(pytest.mark.parametrize "wire" lib.WIRES)] test-a-whole-turn [tmp-path wire]
   "A turn with reasoning, a real tool and an answer leaves records in wire order and publishes its events, over every wire."
   (.write-text (/ tmp-path "poem.txt") "roses\n")
