@@ -64,6 +64,7 @@ system knows no locks, the file <id>.holder, made exclusively, stands in; it is 
     (cond
       (in problem taken-codes) (_refuse id fd)
       (is-not problem None) (do (os.close fd)
+                                (os.unlink path)
                                 (return (_take-without-lock id problem)))
       (_same-file? fd path) (do (_sign fd)
                                 (return (Lease id path :fd fd))))
