@@ -63,8 +63,15 @@ module, name, old and new value, and the log, when a value could not be changed 
            (and (= (get form 0) 'setv) (all (gfor target (cut form 1 None 2) (isinstance target Symbol)))))
        (is-not (name-of form) None)))
 
+(defn installable? [form]
+  "Tell whether FORM is a definition, or a `do` of nothing but definitions."
+  (or (definition? form)
+      (and (isinstance form Expression) (> (len form) 1) (= (get form 0) 'do)
+           (all (map installable? (cut form 1 None))))))
+
 (defn name-of [form]
-  "Return the name that the definition FORM defines, or None."
+  "Return the name that the definition FORM, or the first of a `do`, defines, or None."
+  (when (= (get form 0) 'do) (return (name-of (get form 1))))
   (for [part (cut form 1 None)]
     (cond
       (isinstance part Symbol) (return (str part))

@@ -124,7 +124,7 @@ an `await` of its own runs there."
   (when (namespace.tree-module? module)
     (import autolith.image [definitions])
     (namespace.wake module)
-    (when (definitions.definition? form)
+    (when (definitions.installable? form)
       (return (definitions.install-form form module source :file name))))
   (if (namespace.tree-module? module)
     (do (setv module.hy hy)

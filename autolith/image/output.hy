@@ -65,7 +65,8 @@
     (and (not (sink)) (is-not self.real None) (.isatty self.real)))
 
   (defn close [self]
-    "Do nothing: a form that closes its output closes it for nobody else.")
+    "Do nothing: a form that closes its output closes it for nobody else."
+    None)
 
   (defn __getattr__ [self name]
     "Return what the real stream has by NAME."

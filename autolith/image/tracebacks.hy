@@ -67,11 +67,11 @@ is {\"type\" \"message\" \"traceback\" \"restarts\"}, RESTARTS a list of #(name 
     (setv [link cause] (_cause error)
           own (frames error))
     (.insert parts 0 own)
-    (when cause (.insert parts 0 f"{(_headline cause)}\n\n{link}\n"))
+    (when cause (.insert parts 0 f"{(headline cause)}\n\n{link}\n"))
     (setv error cause))
   (.strip (.join "\n" (filter None parts)) "\n"))
 
-(defn _headline [error]
+(defn headline [error]
   "Return the type and the message of ERROR on its own line."
   f"{(type-name error)}: {(message error)}")
 
@@ -95,8 +95,18 @@ is {\"type\" \"message\" \"traceback\" \"restarts\"}, RESTARTS a list of #(name 
 
 (defn frames [error]
   "Return the frames of ERROR's own traceback that are worth showing, as text with the lines quoted."
-  (setv summary (traceback.TracebackException Exception (Exception) error.__traceback__)
-        rows (_shown-part (lfor row summary.stack :if (not (hidden? row.filename)) row)))
+  (setv summary (traceback.TracebackException Exception (Exception) error.__traceback__))
+  (_quoted (lfor row summary.stack :if (not (hidden? row.filename)) row)))
+
+(defn live-frames []
+  "Return the frames of the form that runs here, and of what it called, as `frames` does for an error that has unwound."
+  (setv rows (list (traceback.extract-stack))
+        begin (next (gfor [i row] (enumerate rows) :if (.startswith row.filename "<form ") i) (len rows)))
+  (_quoted (lfor row (cut rows begin None) :if (not (or (hidden? row.filename) (in "autolith/application/" row.filename))) row)))
+
+(defn _quoted [rows]
+  "Return ROWS of a traceback, bounded, as text with the lines quoted."
+  (setv rows (_shown-part rows))
   (for [row rows]
     (setv row.name (.join "." (map _function-name (.split row.name "."))))
     (when (and row.colno (.endswith row.filename ".hy"))

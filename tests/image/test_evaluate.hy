@@ -151,6 +151,7 @@
   (for [source ["(raise (KeyboardInterrupt))" "(defmacro m [] (raise (KeyboardInterrupt))) (m)"]]
     (assert (= (get (evaluate.run source) "status") "aborted")))
   (for [source ["(while True)" "(import time) (time.sleep 60)" "(do (import asyncio) (await (asyncio.sleep 60)))"
+                "(import asyncio) (.run-forever (asyncio.new-event-loop))"
                 "(import re) (re.match \"(a+)+$\" (+ (* \"a\" 60) \"b\"))"]]
     (setv sender (subprocess.Popen ["/bin/sh" "-c" f"sleep 0.2; kill -INT {(os.getpid)}"]))
     (assert (= (get (evaluate.run source) "status") "aborted") source)
@@ -359,6 +360,17 @@
   (assert (= [(alias) (is (namespace.current) (namespace.user))] [6 True]))
   (assert (= (get (lib.condition "(in-module \"zoo.insid\")") "type") "NoModule"))
   (assert (= (get (lib.condition "secret") "type") "NameError")))
+
+(defn test-several-definitions-in-one-form [tree]
+  "In a module of the tree, a `do` of definitions is one change; other forms run plainly, outside of any lock."
+  (setv module (lib.load tree "zoo.many" "(defn f [] 1)\n(defn g [] 1)")
+        [f g] [module.f module.g]
+        change (lib.value "(in-module \"zoo.many\") (do (defn f [] 2) (do (defn g [] 3) (setv h 4)))"))
+  (assert (= (get change "names") ["f" "g" "h"]))
+  (assert (= [(f) (g) module.h] [2 3 4]))
+  (lib.value "(undo)")
+  (assert (= [(f) (g) (hasattr module "h")] [1 1 False]))
+  (assert (= (lib.value "(when True (setv plain 1)) (+ plain (f))") 2)))
 
 (defn test-the-tree-modules-macros-are-awake [tree]
   "In a module that required macros at compile time only, they are known at the prompt."
