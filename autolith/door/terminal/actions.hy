@@ -159,7 +159,7 @@
   (cond
     desk.draft.complete-state (.cancel-completion desk.draft)
     (= desk.mode "search") (close-search desk)
-    (= desk.mode "value") (do (put-text desk desk.stash) (setv desk.mode "list"))
+    (= desk.mode "value") (leave-value desk)
     (= desk.mode "list") (leave-list desk)
     (link.busy desk.session) (do (link.cancel desk.session False) (.freshen desk))))
 
@@ -228,15 +228,15 @@
 
 (defn left [desk event]
   "Go back by one character as it is seen."
-  (setv before desk.draft.document.text-before-cursor)
+  (setv text (buffer desk) before text.document.text-before-cursor)
   (when before
-    (-= desk.draft.cursor-position (len (get (cells.clusters (cut before -40 None)) -1)))))
+    (-= text.cursor-position (len (get (cells.clusters (cut before -40 None)) -1)))))
 
 (defn right [desk event]
   "Go on by one character as it is seen."
-  (setv after desk.draft.document.text-after-cursor)
+  (setv text (buffer desk) after text.document.text-after-cursor)
   (when after
-    (+= desk.draft.cursor-position (len (get (cells.clusters (cut after 40)) 0)))))
+    (+= text.cursor-position (len (get (cells.clusters (cut after 40)) 0)))))
 
 (defn delete-back [desk event]
   "Delete the character before the caret."
@@ -366,6 +366,11 @@
   "Answer an open question by TEXT."
   (restore-draft desk)
   (when (.question desk) (answer desk text [])))
+
+(defn leave-value [desk]
+  "Go back from a value to the list it was for, or to the draft."
+  (restore-draft desk)
+  (when (get (or (.question desk) {"choices" []}) "choices") (setv desk.mode "list")))
 
 (defn restore-draft [desk]
   "Go back from a value to the draft."

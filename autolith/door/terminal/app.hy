@@ -89,8 +89,10 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
   (setv d.status (link.status-line d.session)
         d.history.entries (lfor text (link.history d.session) :if (isinstance text str) text))
   (.extend d.scroll.done (render.banner startup d.status (.screen d.scroll)))
-  (for [event (link.events d.session replayed)] (.take d.scroll event))
+  (setv before (link.events d.session replayed))
+  (for [event before] (.take d.scroll event))
   (.close d.scroll)
+  (when before (.take d.scroll {"type" "session-started" "id" (get d.status "id") "resumed" True}))
   (for [item (link.queue d.session)]
     (setv (get d.scroll.inputs (get item "id")) (get item "text")))
   (title d)
@@ -123,21 +125,29 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
   (when (= (get event "type") "status") (title d)))
 
 (defn asked [d event]
-  "Open the question EVENT; a list of the user's own form takes the keys if the draft is empty."
+  "Open the question EVENT; one of the user's own form takes the keys if the draft is empty."
   (.append d.questions {#** event "opened" (time.monotonic)})
-  (when (and (get event "own") (get event "choices") (= d.mode "draft") (not d.draft.text))
-    (setv d.mode "list" d.choice None)))
+  (when (and (get event "own") (= d.mode "draft") (not d.draft.text))
+    (if (get event "choices")
+      (setv d.mode "list" d.choice None)
+      (setv d.mode "value" d.stash ""))))
 
 (defn settled [d event]
   "Close the question that EVENT answers."
   (setv d.questions (lfor q d.questions :if (!= (get q "id") (get event "id")) q))
-  (when (in d.mode ["list" "value"]) (setv d.mode "draft" d.choice None)))
+  (back-to-draft d))
+
+(defn back-to-draft [d]
+  "Let keys go to the draft again; one that was put aside for a value comes back."
+  (import autolith.door.terminal [actions])
+  (when (= d.mode "value") (actions.restore-draft d))
+  (when (= d.mode "list") (setv d.mode "draft" d.choice None)))
 
 (defn forget-questions [d]
   "Close what nobody waits for any more."
   (setv open (getattr d.session "questions" {}))
   (setv d.questions (lfor q d.questions :if (in (get q "id") open) q))
-  (when (and (not d.questions) (= d.mode "list")) (setv d.mode "draft" d.choice None)))
+  (when (not d.questions) (back-to-draft d)))
 
 (defn late [d pressed]
   "Process the keys PRESSED, which a timer released."

@@ -28,10 +28,10 @@
    #("c-n" "down" "")
    #("c-r" "search-history" "")
    #("c-s" "newer-found" "search")
-   #("left" "left" "draft")
-   #("right" "right" "draft")
-   #("c-b" "left" "draft")
-   #("c-f" "right" "draft")
+   #("left" "left" "")
+   #("right" "right" "")
+   #("c-b" "left" "")
+   #("c-f" "right" "")
    #("c-h" "delete-back" "")
    #("delete" "delete-forward" "")
    #("<bracketed-paste>" "paste" "")
@@ -69,7 +69,8 @@
                :setv name (spelled keys)
                :if (or (is key None) (= (.lower name) (.lower key)))
                (.format "{:<12} {:<16} {}{}" name action (summary action) (if where f" (in the {where})" ""))))
-  (commands.Text (if rows (.join "\n" rows) f"{key} has no action of the terminal's own; (keys) lists those that have")))
+  (commands.Text
+    (if rows (.join "\n" rows) f"{key} has no action of the terminal's own; (keys) lists those that have")))
 
 (defn summary [action]
   "Return the first sentence that is documented about ACTION."

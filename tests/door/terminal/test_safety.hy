@@ -91,6 +91,20 @@
     (.until tty r"^  chose red$")
     (.until tty r"^❯ draft$")))
 
+(defn test-own-question [tmp-path]
+  "A question of the user's own form has the keys at once: a text is typed, a row is marked and taken."
+  (with [tty (lib.started tmp-path)]
+    (.line tty "(ask \"your name\")")
+    (.until tty r"^\? your name$[\s\S]*^=$")
+    (.line tty "Ada")
+    (.until tty r"^= [\"']Ada[\"']$")
+    (.line tty "(ask \"which\" [\"red\" \"blue\"])")
+    (.until tty r"2 blue")
+    (.key tty "down" "down" "enter")
+    (.until tty r"^= [\"']blue[\"']$")
+    (.line tty "(+ 1 1)")
+    (.until tty r"^= 2$")))
+
 (defn test-no-colour [tmp-path]
   "With NO_COLOR no colour is set anywhere, and the marks still tell who speaks."
   (with [server (scripted.Server [(scripted.answer "`code` and **strong**")])
