@@ -108,8 +108,9 @@
   "A stream sent in single bytes means the same."
   (await (read-recording name 1)))
 
-(defn :async [run-async] test-connection-is-used-again []
+(defn :async [run-async] test-connection-is-used-again [monkeypatch]
   "A second request goes over the connection of the first, which was read to its end."
+  (monkeypatch.setattr client "drain_seconds" 10)
   (setv seen [])
   (with [server (scripted.Server [(scripted.answer "a") (scripted.answer "b")])]
     (setv take server.listener.get-request)
@@ -332,8 +333,8 @@
 
 (defn :async [run-async] test-slow-stream-lives []
   "A stream slower than the limit in all, but never silent for as long, is not cut."
-  (with [server (scripted.Server [[(scripted.slow 0.1) (scripted.answer "one two three four five six")]])]
-    (setv [events error] (await (ask (server.provider "chat-completions" :quirks {"idle_seconds" 0.5})))))
+  (with [server (scripted.Server [[(scripted.slow 0.15) (scripted.answer "one two three four five six")]])]
+    (setv [events error] (await (ask (server.provider "chat-completions" :quirks {"idle_seconds" 1.0})))))
   (assert (is error None))
   (assert (= (recorded.streamed "text-delta" events) "one two three four five six")))
 
