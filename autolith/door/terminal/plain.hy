@@ -153,6 +153,7 @@ What a person types is a line, or several that make one form; lines pasted toget
 (defn question [p event]
   "Print the question EVENT whole, with its choices numbered."
   (write [(+ (if (render.trouble? event) "error: " "question: ") (cells.clean (get event "text")))
+          #* (if (.get event "detail") (.split (.strip (cells.clean (get event "detail")) "\n") "\n") [])
           #* (lfor [i c] (enumerate (get event "choices") 1)
                    (cells.clean-line (.format "  {} {}: {}" i (get c "name") (or (.get c "doc") ""))))
           (if (and (get event "own") (get event "choices"))

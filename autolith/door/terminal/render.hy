@@ -301,7 +301,8 @@ line, and a plain drawing takes its place."
 (defn show-question [event screen]
   "Return what is asked; the choices are drawn under the prompt."
   (setv trouble (trouble? event) width (get screen "width")
-        [head _ more] (.partition (cells.clean (get event "text")) "\n"))
+        [head _ more] (.partition (cells.clean (get event "text")) "\n")
+        more (.strip (.join "\n" (filter None [more (cells.clean (str (or (.get event "detail") "")))])) "\n"))
   (+ (marked (if trouble "error" "question") (if trouble "class:bad" "class:ask") head width)
      (if more (indented more width "class:faint") [])))
 
