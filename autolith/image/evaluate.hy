@@ -18,10 +18,9 @@ an `await` of its own runs there."
   hy
   hy.compiler [hy-compile]
   hy.models [Expression]
-  hy.reader [HyReader]
   hy.reader.exceptions [LexException PrematureEndOfInput]
   autolith.base [conditions]
-  autolith.image [namespace output :as outputs printing tracebacks])
+  autolith.image [namespace output :as outputs printing reading tracebacks])
 
 (defonce _serial (itertools.count 1) "Numbers the pseudo files.")
 (defonce _files (deque) "The pseudo files whose text is kept, oldest first.")
@@ -46,7 +45,7 @@ an `await` of its own runs there."
 (defn probe [text]
   "Return \"complete\", \"incomplete\" or #(\"error\" message line column) for TEXT. Runs no code of the user's."
   (try
-    (for [_ (hy.read-many (unmarked text) :filename "<probe>.hy" :reader (HyReader))])
+    (for [_ (hy.read-many (unmarked text) :filename "<probe>.hy" :reader (reading.QuickReader))])
     "complete"
     (except [PrematureEndOfInput] "incomplete")
     (except [e LexException] #("error" (reading-fault e) e.lineno e.offset))
@@ -62,7 +61,7 @@ an `await` of its own runs there."
 
 (defn read-forms [source name module]
   "Return the forms of SOURCE, all read before any runs, with the reader macros of MODULE; NAME is their file."
-  (setv reader (HyReader))
+  (setv reader (reading.QuickReader))
   (.update reader.reader-macros (getattr module "_hy_reader_macros" {}))
   (list (hy.read-many (unmarked source) :filename name :reader reader)))
 

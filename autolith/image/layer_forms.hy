@@ -5,10 +5,9 @@
   time
   hy
   hy.errors [HyLanguageError]
-  hy.reader [HyReader]
   hy.reader.exceptions [LexException PrematureEndOfInput]
   autolith.base [conditions]
-  autolith.image [evaluate :as evaluation layer-cache limits namespace tracebacks])
+  autolith.image [evaluate :as evaluation layer-cache limits namespace reading tracebacks])
 
 (setv SLOW "stopped: init files may take no longer; autolith.image.layers.load-seconds says how long")
 
@@ -43,7 +42,7 @@
 
 (defn read [path text faults deadline]
   "Yield the forms of TEXT, of the file PATH, as long as they can be read before DEADLINE; else append to FAULTS."
-  (setv reader (HyReader)
+  (setv reader (reading.QuickReader)
         forms (iter (hy.read-many text :filename path :reader reader :skip-shebang True)))
   (while True
     (.update reader.reader-macros (. (namespace.user) _hy-reader-macros))
