@@ -102,7 +102,9 @@ is {\"type\" \"message\" \"traceback\" \"restarts\"}, RESTARTS a list of #(name 
   "Return the frames of the form that runs here, and of what it called, as `frames` does for an error that has unwound."
   (setv rows (list (traceback.extract-stack))
         begin (next (gfor [i row] (enumerate rows) :if (.startswith row.filename "<form ") i) (len rows)))
-  (_quoted (lfor row (cut rows begin None) :if (not (or (hidden? row.filename) (in "autolith/application/" row.filename))) row)))
+  (_quoted (lfor row (cut rows begin None)
+                 :if (not (or (hidden? row.filename) (in "autolith/application/" row.filename)))
+                 row)))
 
 (defn _quoted [rows]
   "Return ROWS of a traceback, bounded, as text with the lines quoted."

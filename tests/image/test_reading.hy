@@ -19,8 +19,12 @@
     (except [e hy.reader.exceptions.LexException]
       [(type e) e.msg e.lineno e.offset])))
 
-(setv TEXTS ["\"plain\"" "(f \"a\nb\n\" x)\n\"c\"" "\"esc \\n \\\" \\\\ \\x41 \\u00e9 \\N{BULLET} é ☃\"" "\"bad \\q\"" "\"\\x8\"" "\"open" "\"open \\\"" "\"crlf\r\n\r\""
-             "; only" "; one\n(a) ; two\n;" "(a ; b)\n c)" "r\"\\d\" b\"x\" f\"{x} {(+ 1 \"in\")} y\"" "#[[x \"y]]" "\"\ud800\"" "'\"q\" `(~\"z\" #_\"gone\" :k)"
+(setv TEXTS ["\"plain\"" "(f \"a\nb\n\" x)\n\"c\""
+             "\"esc \\n \\\" \\\\ \\x41 \\u00e9 \\N{BULLET} é ☃\"" "\"bad \\q\""
+             "\"\\x8\"" "\"open" "\"open \\\"" "\"crlf\r\n\r\""
+             "; only" "; one\n(a) ; two\n;" "(a ; b)\n c)"
+             "r\"\\d\" b\"x\" f\"{x} {(+ 1 \"in\")} y\"" "#[[x \"y]]" "\"\ud800\""
+             "'\"q\" `(~\"z\" #_\"gone\" :k)"
              "f\"{\"a\" !r} = {x = }\"" "(\"a\"\"b\")" "\"\\\n\"" "\"tab\\t\" \"\" \"\"\n  \"\""])
 
 (defn [(pytest.mark.parametrize "text" TEXTS)] test-texts-of-every-kind [text]
