@@ -40,15 +40,19 @@ wrong, is the same: whatever is not plain is left to Hy's reader."
     "Go on after TEXT, which comes next."
     (.seek self._stream (+ (.place self) (len text)))
     (.clear self._peek-chars)
-    (setv [line column] self._pos
-          breaks (.count text "\n")
-          self._pos (if breaks
-                      #((+ line breaks) (- (len text) (.rindex text "\n") 1))
-                      #(line (+ column (len text)))))
-    (when (and text (not (.isspace (get text -1))))
-      (setv self._eof-tracker self._pos))
+    (setv solid (.rstrip text " \t\n\r\f\v"))                           ; Hy says where the last solid character of a text stands
+    (when solid (setv self._eof-tracker (after self._pos solid)))
+    (setv self._pos (after self._pos text))
     (when self._saved-chars
       (.extend (get self._saved-chars -1) text))))
+
+(defn after [place text]
+  "Return the line and column behind TEXT, which begins behind PLACE."
+  (setv [line column] place
+        breaks (.count text "\n"))
+  (if breaks
+    #((+ line breaks) (- (len text) (.rindex text "\n") 1))
+    #(line (+ column (len text)))))
 
 (defn decoded [text]
   "Return what TEXT, the inside of a string literal, stands for; None if that is for Hy to say."
