@@ -121,7 +121,7 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
 
   (defn on-input-accepted [self event]
     "Remember what the user said: it is shown when its turn comes. What comes from the record is shown at once."
-    (setv text (get event "text") kind (get event "kind") id (.get event "id"))
+    (setv text (with-images event) kind (get event "kind") id (.get event "id"))
     (cond
       (is id None) (.extend self.done ((if (= kind "prompt") render.said render.entered) text (self.width)))
       (in kind ["prompt" "steering" "follow-up"]) (setv (get self.inputs id) text)))
@@ -144,7 +144,7 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
   (defn on-steering-applied [self event]
     "Show what joined the turn."
     (for [text (get event "texts")]
-      (setv id (next (gfor [k v] (.items self.inputs) :if (= v text) k) None))
+      (setv id (next (gfor [k v] (.items self.inputs) :if (.startswith v text) k) None))
       (.pop self.inputs id None)
       (.extend self.done (render.steered text (self.width)))))
 
@@ -208,6 +208,15 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
   (setv [lead #* others] (get rows 0))
   (setv rows [[#("mark:A" "") lead #("mark:B" "") #* others] #* (cut rows 1 None)])
   [#* (cut rows -1) [#* (get rows -1) #("mark:C" "")]])
+
+(defn with-images [event]
+  "Return the text of EVENT, an input, with a line for each image that goes with it."
+  (.join "\n" [(get event "text")
+               #* (lfor [i image] (enumerate (or (.get event "images") []) 1) f"[Image #{i}: {(image-name image)}]")]))
+
+(defn image-name [image]
+  "Return the name of IMAGE, a path or a map that has one."
+  (str (if (isinstance image dict) (or (.get image "label") (.get image "path") "") image)))
 
 (defn overwritten [line]
   "Return LINE, cleaned, as it stands after its carriage returns."
