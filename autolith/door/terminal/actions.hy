@@ -71,6 +71,10 @@
         blanks (if (editor.form? desk.draft.text) (editor.indentation before) 0))
   (.insert-text desk.draft (+ "\n" (* " " (min blanks 60)))))
 
+(defn edit-draft [desk event]
+  "Edit the draft in $VISUAL or $EDITOR; what is saved comes back, and nothing is sent."
+  (.open-in-editor desk.draft))
+
 (defn run-beside [desk event]
   "Evaluate the draft, a form, now, also while something runs."
   (setv text (.strip (pastes.expand desk desk.draft.text)))
@@ -177,6 +181,7 @@
 (defn kernel-interrupt [desk]
   "Act on SIGINT, which the kernel made of Ctrl-C: a form that ran has been interrupted by it already."
   (cond
+    desk.app._running-in-terminal None
     (< (- (time.monotonic) desk.interrupted) 0.15) None
     (not (or (link.interruptible) (get desk.activity "forms"))) (interrupt desk None)
     (armed? desk) (leaving.leave desk 130)

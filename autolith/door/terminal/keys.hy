@@ -22,6 +22,7 @@
    #("c-x a" "answer-list" "")
    #("escape q" "reindent" "")
    #("c-x c-j" "run-beside" "")
+   #("c-x c-e" "edit-draft" "")
    #("up" "up" "")
    #("down" "down" "")
    #("c-p" "up" "")

@@ -34,6 +34,8 @@
 
 (defn suspend [desk]
   "Give the terminal back as it was, stop every thread, and take it again when continued."
+  (when desk.app._running-in-terminal
+    (return (signal.pthread-kill (threading.get-ident) signal.SIGSTOP)))
   (setv raw (saved-modes))
   (live.erase desk.app.renderer desk.output)
   (.write-raw desk.output (+ BRACKETED-OFF SHOW-CURSOR))
@@ -51,6 +53,7 @@
 
 (defn resized [desk]
   "Draw the live region for the new size of the screen; what the terminal made of the old one is erased first."
+  (when desk.app._running-in-terminal (return))     ; an editor has the terminal
   (setv renderer desk.app.renderer screen renderer._last-screen)
   (when screen
     (setv above (reflowed screen (.columns desk) renderer._cursor-pos.y)

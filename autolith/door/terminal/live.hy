@@ -34,6 +34,7 @@ of a synchronized update."
     (when self.timer (.cancel self.timer))
     (setv self.timer None)
     (when self.stopped (return))
+    (when self.app._running-in-terminal (return (.soon self)))
     (setv rows (self.drain))
     (if (and rows self.app.is-running)
       (.print self rows)

@@ -104,6 +104,7 @@ Top down: what is still open of the answer, the draft, and under the caret what 
   "Return the draft's buffer."
   (Buffer :multiline True :completer (Candidates desk)
           :complete-while-typing (Condition (fn [] (opens-itself? desk)))
+          :tempfile-suffix (fn [] (if (editor.form? desk.draft.text) ".hy" ".txt"))
           :on-text-changed (fn [_] (.edited desk))))
 
 (defn fragments [rows]

@@ -100,6 +100,20 @@
     (.key tty "tab")
     (.until tty r"^❯ look at @unusual-name\.txt$")))
 
+(defn test-editor [tmp-path]
+  "C-x C-e gives the draft to $EDITOR and takes back what it saved; nothing is sent, and the prompt goes on."
+  (setv script (/ tmp-path "edit.sh"))
+  (.write-text script "#!/bin/sh\nprintf '(+ 40 2)\\n' > \"$1\"\n")
+  (.chmod script 0o755)
+  (with [tty (lib.started tmp-path :EDITOR (str script) :VISUAL None)]
+    (.type tty "(+ 1 1)")
+    (.key tty "c-x" "c-e")
+    (.until tty r"^\* \(\+ 40 2\)$")
+    (.key tty "enter")
+    (.until tty r"^= 42$")
+    (.line tty "(* 2 3)")
+    (.until tty r"^= 6$")))
+
 (defn test-clusters [tmp-path]
   "One key moves over, or deletes, one character as it is seen; an untouched draft is sent byte for byte."
   (with [server (scripted.Server [(scripted.answer "one") (scripted.answer "two")]) tty (lib.talking server tmp-path)]

@@ -205,6 +205,15 @@
     (assert (not tty.screen.cursor.hidden))
     (assert (in b"\x1b[?2004l" tty.raw))))
 
+(defn test-marks-for-terminals [tmp-path]
+  "Prompt, input, output and end of an interaction are marked once each, and the window is named after the program."
+  (with [tty (lib.started tmp-path)]
+    (.line tty "(+ 1 1)")
+    (.until tty r"^= 2$")
+    (.type tty "draft")
+    (assert (= (re.findall rb"\x1b\]133;([A-D](?:;\d+)?)\x07" (bytes tty.raw)) [b"A" b"B" b"C" b"D;0"]))
+    (assert (in (str tmp-path) tty.screen.title))))
+
 (defn test-quit-by-form [tmp-path]
   "(quit) ends the program once, with 0."
   (with [tty (lib.started tmp-path)]
