@@ -7,7 +7,7 @@ accepted, until it runs."
   asyncio
   difflib
   time
-  autolith.application [commands events input running session]
+  autolith.application [commands input questions running session]
   autolith.base [conditions threads]
   autolith.state [pending])
 
@@ -46,6 +46,9 @@ accepted, until it runs."
   (setv what (input.classify text) kind (get what "kind"))
   (cond
     (not (.strip text)) (_release s)
+    (questions.names-choice? s text)
+      (do (questions.settle s (.strip text))
+          {"accepted" True "kind" "answer" "notice" None})
     (= kind "unknown") (_unknown s what)
     (= kind "prompt") (submit-prompt s (get what "text") :images images)
     True (_submit-form s what)))
@@ -92,7 +95,7 @@ accepted, until it runs."
   "Run the form or command WHAT now, beside what runs, or when it is its turn."
   (setv item (make-item (get what "kind") (get what "text") :source (get what "source"))
         active (session.busy s))
-  (when (or (is active None) (not (or s.turn s.form)))
+  (when (is active None)
     (setv s.held False)
     (.insert s.queue 0 item)
     (_accepted s item (get item "kind"))
@@ -124,13 +127,20 @@ accepted, until it runs."
   "Write what waits in S to the disk."
   (when (is-not s.conversation None)
     (pending.save s.conversation.id
-      (lfor item (+ s.steering s.queue)
-        {"kind" (get item "kind") "text" (get item "text") "source" (get item "source") "images" (get item "images")})))
+      (+ (lfor item s.evaluating (_kept item True))
+         (lfor item (+ s.steering s.queue) (_kept item False)))))
   None)
+
+(defn _kept [item running]
+  "ITEM as it is kept on the disk; RUNNING says that it was begun."
+  {"kind" (get item "kind") "text" (get item "text") "source" (get item "source") "images" (get item "images")
+   "running" running})
 
 (defn restore [s]
   "Put back what waited when the conversation of S was left; it is held until the user says so."
-  (setv items (pending.load s.conversation.id))
+  (setv kept (pending.load s.conversation.id) items (lfor item kept :if (not (.get item "running")) item))
+  (for [item kept :if (.get item "running")]
+    (running.record-lost s item))
   (for [item items]
     (.append s.queue (make-item (get item "kind") (get item "text") :source (.get item "source")
                                 :images (.get item "images"))))
@@ -166,6 +176,7 @@ accepted, until it runs."
   "Start the next waiting input unless something runs, or the queue is held."
   (when (and s.queue (not s.held) (not s.turn) (not s.form) (not s.ended))
     (setv item (.pop s.queue 0))
+    (when (!= (get item "kind") "prompt") (.append s.evaluating item))
     (save s)
     (running.start s (run-item s item)))
   None)
@@ -177,6 +188,7 @@ accepted, until it runs."
       (await (running.run-prompt s item))
       (await (running.run-form s item)))
     (finally
+      (when (in item s.evaluating) (.remove s.evaluating item))
       (setv s.queue (+ s.steering s.queue)
             s.steering [])
       (save s)

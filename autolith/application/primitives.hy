@@ -16,8 +16,9 @@ coroutine). Each stands under its own name in autolith.user."
   None)
 
 (defclass Answer [str]
-  "The text of a model's answer; the prompt prints it as it is."
-  (defn __autolith_text__ [self] (str self)))
+  "The text of a model's answer; the prompt prints it as it is. It is its own handle, already there."
+  (defn __autolith_text__ [self] (str self))
+  (defn wait [self] self))
 
 (defclass TurnFailed [conditions.AutolithError]
   "A turn that somebody waited for did not come to an answer."
@@ -36,6 +37,8 @@ At the prompt a handle comes back at once: `(.wait handle)` gives the answer. Un
   (only-user "prompt")
   (when (not (isinstance content str))
     (raise (TypeError f"(prompt ...) takes a text, got {(hy.repr content)}")))
+  (when (not (.strip content))
+    (raise (ValueError "(prompt ...) takes a text with words in it")))
   (when (> (len content) READ-LIMIT)
     (raise (ValueError f"a prompt is at most {READ-LIMIT} characters, this has {(len content)}; name a file instead")))
   (setv s (session.get-current)
@@ -61,9 +64,14 @@ At the prompt a handle comes back at once: `(.wait handle)` gives the answer. Un
 (defn read-file [path]
   "Return the text of the file at PATH, UTF-8, at most 131,072 characters, for a computed prompt."
   (setv full (os.path.join (. (session.get-current) cwd) (os.path.expanduser path)))
+  (when (not (os.path.isfile full))
+    (raise (FileNotFoundError (.format "{} {}" path (if (os.path.exists full) "is not a regular file" "does not exist")))))
   (with [f (open full "rb")]
     (setv data (.read f (+ (* 4 READ-LIMIT) 1))))
-  (setv content (.decode data "utf-8"))
+  (try
+    (setv content (.decode data "utf-8-sig"))
+    (except [e UnicodeDecodeError]
+      (raise (ValueError f"{path} is not UTF-8 (byte {e.start}); (resource.read :uri ...) reads other encodings") :from None)))
   (when (> (len content) READ-LIMIT)
     (raise (ValueError f"{path} has more than {READ-LIMIT} characters; (resource.read ...) reads a part of it")))
   content)

@@ -6,18 +6,19 @@ answered first. A choice without names takes any text."
 (import
   autolith.application [session]
   autolith.base [conditions threads]
+  autolith.image [tracebacks]
   autolith.tool [context])
 
 (defclass NoAnswer [conditions.AutolithError]
   "A question was put where nobody can answer it, or was left without an answer."
   None)
 
-(defn open-question [s text choices * [own False]]
-  "Publish the question TEXT with CHOICES; return it. OWN says that the user's own form asks."
+(defn open-question [s text choices * [own False] [detail ""]]
+  "Publish the question TEXT with CHOICES; return it. OWN says that the user's own form asks, DETAIL what lines it is about."
   (import concurrent.futures [Future])
   (setv question {"id" (next session.serials) "text" text "choices" choices "own" own "answer" (Future)}
         (get s.questions (get question "id")) question)
-  (session.publish s "question" :id (get question "id") :text text :choices choices :own own)
+  (session.publish s "question" :id (get question "id") :text text :choices choices :own own :detail detail)
   question)
 
 (defn newest [s]
@@ -46,6 +47,13 @@ answered first. A choice without names takes any text."
   "Take QUESTION off the open ones of S."
   (.pop s.questions (get question "id") None)
   None)
+
+(defn names-choice? [s text]
+  "Is TEXT, an input that the user submitted, the number or name of a choice that his own form waits for, and needs no value?"
+  (setv question (newest s) word (.strip text) choices (if question (get question "choices") []))
+  (bool (and question (get question "own")
+             (any (gfor [i c] (enumerate choices 1)
+                        (and (in word [(str i) (get c "name")]) (not (get c "values"))))))))
 
 (defn settle [s choice [values None]]
   "Answer the newest question of S by CHOICE, a number from 1 or a name; return the name that was taken."
@@ -79,13 +87,12 @@ Returns #(name value ...), or None to let it fail: for a form of the model's, on
   (when (or (not s.interactive) (threads.on-loop-thread?) (and caller (= caller.origin "model")))
     (return None))
   (setv rows (lfor [name doc] choices {"name" name "doc" doc "values" (when (in name TAKES-VALUES) 1)})
-        question (open-question s (_headline condition) rows :own True))
+        question (open-question s (tracebacks.headline condition) rows :own True :detail (_lines condition)))
   (setv [name values] (await-answer s question))
   #(name #* values))
 
-(defn _headline [condition]
-  "What went wrong, in one line that survives a raising __str__."
-  (try
-    (setv words (str condition))
-    (except [Exception] (setv words "")))
-  (or words (. (type condition) __name__)))
+(defn _lines [condition]
+  "The user's own lines that CONDITION is about, quoted, with where they stand."
+  (if (is condition.__traceback__ None)
+    (tracebacks.live-frames)
+    (tracebacks.frames condition)))

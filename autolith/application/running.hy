@@ -170,6 +170,13 @@ returns; an evaluation's is what `evaluate.run` returns."
       (session.notice s f"it ran, but could not be recorded: {e}" "error")))
   None)
 
+(defn record-lost [s item]
+  "Record that ITEM, a form or command, was running when its process ended, and say so."
+  (record-operation s (get item "kind") (get item "text")
+    {"status" "unknown" "values" ["the process ended while this ran; outcome unknown, inspect before running it again"]})
+  (session.notice s (.format "the process ended while this ran: {}; its outcome is unknown"
+                             (text.one-line (get item "text") 80)) "warning"))
+
 (defn :async _call-beside [s item how]
   "Make the literal tool call ITEM on the loop, where no form is in its way."
   (setv started (time.monotonic))

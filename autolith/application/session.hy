@@ -35,6 +35,7 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
           self.events (itertools.count 1)
           self.queue []
           self.steering []
+          self.evaluating []
           self.held False
           self.turn None
           self.form None
