@@ -2,7 +2,7 @@
 
 Standard library only, and nothing of ours before the fork, so that no damage to the package stops the
 `autolith` command. The child finds two file descriptors in its environment: AUTOLITH_LIFELINE, whose end of
-file (on Linux also a SIGHUP) means that the launcher is gone, and AUTOLITH_READY, which `ready` writes.
+file (on Linux also a SIGTERM) means that the launcher is gone, and AUTOLITH_READY, which `ready` writes.
 A third, AUTOLITH_DUMP, is where Python writes the stacks of all threads on a fatal signal and on SIGQUIT.
 """
 
@@ -59,13 +59,13 @@ def ready(session=False):
         when_ready.pop()()
 
 
-def _hang_up_with(lifeline):
-    """Let the end of LIFELINE be a SIGHUP to this process, without a thread; where that cannot be, do nothing."""
+def _end_with(lifeline):
+    """Let the end of LIFELINE be a SIGTERM to this process, without a thread; where that cannot be, do nothing."""
     try:
         import fcntl
 
         fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(lifeline, fcntl.F_SETSIG, sig.SIGHUP)
+        fcntl.fcntl(lifeline, fcntl.F_SETSIG, sig.SIGTERM)  # a SIGHUP might be ignored (nohup)
         fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
     except (ImportError, AttributeError, OSError):
         pass
@@ -83,7 +83,7 @@ def _child(image, lifeline, held, dump):
     """Run IMAGE in the forked child and end it; never returns."""
     os.environ["AUTOLITH_LIFELINE"], os.environ["AUTOLITH_READY"] = str(lifeline), str(held)
     try:
-        _hang_up_with(lifeline)
+        _end_with(lifeline)
         if dump is not None:
             os.environ["AUTOLITH_DUMP"] = str(dump)
             _dump_into(dump)
@@ -229,7 +229,8 @@ def _watch(child):
         sig.setitimer(sig.ITIMER_REAL, GRACE[sig.SIGQUIT])
 
     for n in FORWARDED:
-        sig.signal(n, forward)
+        if sig.getsignal(n) != sig.SIG_IGN:  # what was to be ignored (nohup) stays ignored, by both
+            sig.signal(n, forward)
     sig.signal(sig.SIGALRM, insist)
     sig.signal(sig.SIGINT, sig.SIG_IGN)
     return asked

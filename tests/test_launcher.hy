@@ -52,7 +52,12 @@ def image():
 (defn start [path #** options]
   "Start the program PATH without a terminal."
   (subprocess.Popen [PYTHON path] :stdin subprocess.DEVNULL :stdout subprocess.PIPE :stderr subprocess.PIPE
-                    :text True #** options))
+                    :text True #** {"preexec_fn" heard #** options}))
+
+(defn heard []
+  "Hear the signals that whoever started the tests may have ignored (nohup, a background job)."
+  (for [n [signal.SIGHUP signal.SIGINT signal.SIGQUIT]]
+    (signal.signal n signal.SIG_DFL)))
 
 (defn finish [path #** options]
   "Run the program PATH without a terminal; return its status, output and diagnostics."
@@ -172,6 +177,17 @@ def image():
   (assert (= (lfor c (capsules) (:signal c)) (if (= code 70) [name] [])))
   (when (in name #("SIGSEGV" "SIGABRT"))
     (assert (in "in image" (get (capsules) 0 "dump")))))
+
+(defn test-nohup-is-respected [program]
+  "Where SIGHUP is to be ignored, launcher and image both live on; the lifeline works even then."
+  (setv process (start (program SLEEPER) :preexec-fn (fn [] (signal.signal signal.SIGHUP signal.SIG_IGN) None))
+        image (pid-of process))
+  (.send-signal process signal.SIGHUP)
+  (os.kill image signal.SIGHUP)
+  (time.sleep 0.2)
+  (assert (is (.poll process) None))
+  (.kill process)
+  (assert (gone? image)))
 
 (defn test-kills-an-image-that-does-not-hear [program]
   "An image that ignores SIGTERM is gone after the grace, with the status that was asked for."
