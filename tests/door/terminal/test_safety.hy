@@ -15,7 +15,7 @@
 
 (setv ASKING (+ "(do (import threading time) (defn asking [] (time.sleep 0.3) (print \"chose\" (ask \"which\" [\"red\" \"blue\"])))"
                 " (.start (threading.Thread :target asking)) None)")
-      STRAY (+ "(do (import threading time) (defn stray [] (for [i (range 40)] (print \"stray\" i) (time.sleep 0.01)))"
+      STRAY (+ "(do (import threading time) (defn stray [] (time.sleep 0.3) (for [i (range 40)] (print \"stray\" i) (time.sleep 0.01)))"
                " (.start (threading.Thread :target stray)) None)")
       MESSAGE (+ "# Title\n\nA paragraph with `code` and **strong** words that goes on until it has to be wrapped, "
                  "twice at least, I think, if not more than that.\n\n- one\n- two\n\n```py\ndef f():\n    pass\n```\n\nDone"))
