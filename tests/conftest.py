@@ -2,7 +2,7 @@
 
 import ast
 import os
-import tempfile
+import sys
 import types
 from pathlib import Path
 
@@ -42,3 +42,16 @@ def roots(monkeypatch, tmp_path_factory):
         if name.startswith("AUTOLITH_") or name in SECRET_VARIABLES:
             monkeypatch.delenv(name)
     return base
+
+
+@pytest.fixture(autouse=True)
+def nobody_asked():
+    """Leave no session behind that later tests would ask, or be answered by."""
+    yield
+    for name, attribute in (("base.conditions", "ask"), ("tool.context", "provide")):
+        module = sys.modules.get(f"autolith.{name}")
+        if module is not None:
+            setattr(module, attribute, None)
+    session = sys.modules.get("autolith.application.session")
+    if session is not None:
+        session.current["session"] = None
