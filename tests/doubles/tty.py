@@ -182,7 +182,7 @@ class Tty:
     def type(self, text):
         """Write TEXT, without a line end, and wait for its last part to be shown."""
         self.send(text)
-        shown = re.escape(text.split("\n")[-1].strip()[-12:])
+        shown = r"(?:\n\s*)?".join(map(re.escape, text.split("\n")[-1].strip()[-12:]))  # it may be wrapped
         if shown:
             self.until(shown)
         self.rest()
