@@ -88,7 +88,6 @@ returns; an evaluation's is what `evaluate.run` returns."
   (session.publish s "turn-started" :id id)
   (setv outcome (await (_turn-outcome s item)))
   (setv s.turn None)
-  (when (.get outcome "usage") (.append s.usage (get outcome "usage")))
   (adopt-configuration s)
   (session.publish s "turn-done" :id id
     #** (dfor k ["status" "reason" "requests" "calls" "seconds" "usage"] k (.get outcome k)))

@@ -78,7 +78,10 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
 
 (defn publish-event [s event]
   "Publish EVENT, stamped with its number and time; an observer that raises loses only this event."
-  (setv stamped (| {"type" (get event "type") "seq" (next s.events) "time" (events.now)} (events.check event)))
+  (setv stamped (| {"type" (get event "type") "seq" (next s.events) "time" (events.now)}
+                   (credentials.redact-data (events.check event))))
+  (when (= (get event "type") "usage")
+    (.append s.usage (get event "usage")))
   (if (or (threads.on-loop-thread?) (not s.interactive))
     (_deliver s stamped)
     (threads.post _deliver s stamped))
@@ -115,7 +118,7 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
   (setv opened (conversation.open-conversation id))
   (_attach s opened)
   (_restore-configuration s opened)
-  (for [warning opened.warnings]
+  (for [warning (conversation.take-warnings opened)]
     (notice s warning "warning"))
   (announce s :resumed True))
 
@@ -195,6 +198,7 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
   (setv s.cwd (os.getcwd)
         s.observations (protocol.Observations))
   (when (is-not s.agent None) (setv s.agent.cwd s.cwd))
+  (record s {"kind" "configuration" "provider" (get s.provider "name") "model" s.model "effort" s.effort "directory" s.cwd})
   (publish s "status" :provider (get s.provider "name") :model s.model :effort s.effort :cwd s.cwd)
   None)
 

@@ -5,7 +5,8 @@
   sys
   autolith.application [surface]
   autolith.base [conditions paths text]
-  autolith.image [layers])
+  autolith.image [layers]
+  autolith.provider [credentials])
 
 (defn prepare [asked]
   "Make the names known and load the init layers, for ASKED, parsed options; faults of init files go to standard error."
@@ -14,7 +15,8 @@
     (print (text.visible (fault-line fault)) :file sys.stderr)))
 
 (defn names []
-  "Make the names of every tool, command and primitive known in autolith.user."
+  "Make the names of every tool, command and primitive known in autolith.user; take the keys out of the environment."
+  (credentials.take)
   (surface.install))
 
 (defn load-layers [asked]

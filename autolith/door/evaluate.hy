@@ -7,7 +7,8 @@ before a form needs it."
   os
   sys
   autolith.application [startup]
-  autolith.image [evaluate])
+  autolith.image [evaluate]
+  autolith.provider [credentials])
 
 (defn run [asked]
   "Evaluate the forms of ASKED in order; return 0, 1 at the first that fails, or 130 when interrupted."
@@ -17,7 +18,7 @@ before a form needs it."
   (setv reader {"gone" False})
   (defn write [text]
     (try
-      (.write stream text)
+      (.write stream (credentials.redact text))
       (.flush stream)
       (except [BrokenPipeError]
         (setv (get reader "gone") True)

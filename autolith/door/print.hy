@@ -62,7 +62,6 @@ With --events every event of the session is one form (or JSON) a line on standar
     "call-started" (+ "▸ " (get event "form"))
     "call-result" (result-line event)
     "notice" (+ "; " (get event "text"))
-    "failure" (+ "! " (get event "text"))
     _ None))
 
 (defn result-line [event]

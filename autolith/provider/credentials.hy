@@ -7,7 +7,8 @@
 
 (import
   os
-  urllib.parse)
+  urllib.parse
+  autolith.state [stamp])
 
 (defparameter standard
   ["OPENAI_API_KEY" "ANTHROPIC_API_KEY" "ANTHROPIC_AUTH_TOKEN" "OPENROUTER_API_KEY" "FIREWORKS_API_KEY" "XAI_API_KEY"
@@ -46,7 +47,8 @@
   (setv [with-digit without] secret-lengths
         digit (any (gfor c secret (.isdigit c))))
   (when (>= (len secret) (if digit with-digit without))
-    (.add _secrets secret)))
+    (.add _secrets secret)
+    (setv (get stamp.secrets "redact") redact)))
 
 (defn forget [#* variables]
   "Drop the values of VARIABLES (none named: of all)."
@@ -74,3 +76,12 @@
     (when (!= quoted secret)
       (setv text (.replace text quoted "[redacted]"))))
   text)
+
+(defn redact-data [value]
+  "Return VALUE, plain data, with every secret in its strings replaced; VALUE itself where no secret is held."
+  (cond
+    (not _secrets) value
+    (isinstance value str) (redact value)
+    (isinstance value dict) (dfor [k v] (.items value) k (redact-data v))
+    (isinstance value list) (lfor v value (redact-data v))
+    True value))

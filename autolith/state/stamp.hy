@@ -1,9 +1,12 @@
 "What a durable record gets before it is written: a time, and only such values as can be written."
 
+(eval-when-compile (require autolith.base.macros [defonce]))
 (import
   datetime
   hy.models [Keyword Object]
   autolith.base [forms text])
+
+(defonce secrets {"redact" None} "Under redact: the function of a text that takes secrets out, once there are any.")
 
 (setv DEEPEST 150)
 
@@ -17,7 +20,7 @@
 plain, and what is no data or too deep given by its printed form."
   (setv inner (+ depth 1))
   (cond
-    (is (type value) str) (text.repair value)
+    (is (type value) str) (_clean value)
     (or (is value None) (in (type value) #(int float bool bytes Keyword))) value
     (> depth DEEPEST) (text.repair (repr value))
     (is (type value) dict) (dfor [k v] (.items value) (scrub k inner) (scrub v inner))
@@ -27,6 +30,11 @@ plain, and what is no data or too deep given by its printed form."
     (isinstance value Object) (_scrub-model value inner)
     (isinstance value str) (text.repair (str value))
     True (text.repair (repr value))))
+
+(defn _clean [value]
+  "Return the text VALUE without lone surrogates and without secrets."
+  (setv redact (get secrets "redact"))
+  (text.repair (if redact (redact value) value)))
 
 (defn _scrub-model [model depth]
   "Return Hy's MODEL as plain data, or as text where that is impossible."

@@ -261,3 +261,20 @@
                           :if (= (get e "type") "call-result")
                           (get e "ok")))
       (assert (= results [False True])))))
+
+(defn test-keys-appear-nowhere [tmp-path]
+  "A key leaves the environment, and is blotted out of output, records, events and what is sent."
+  (setv key "sk-canary-0123456789abcdef")
+  (with [server (scripted.Server [(scripted.calls "self_eval" {"form" f"(do (import os) (print (dict os.environ)) \"{key}\")"})
+                                  (scripted.answer f"It is {key}.")])]
+    (setv env {"OPENAI_API_KEY" key "OPENAI_BASE_URL" server.base-url}
+          typed (run "-e" f"(print \"{key}\") (do (import os) (.get os.environ \"OPENAI_API_KEY\" \"gone\"))" :cwd tmp-path :env env)
+          asked (run "-p" f"my key is {key}" "--events" "json" :cwd tmp-path :env env))
+    (assert (in "gone" typed.stdout))
+    (assert (= asked.returncode 0))
+    (for [place [typed.stdout typed.stderr asked.stdout asked.stderr (json.dumps (lfor r server.requests (get r "body")))]]
+      (assert (not-in key place))))
+  (for [root [(paths.data) (paths.state) (paths.cache)]
+        file (.rglob (Path root) "*")
+        :if (.is-file file)]
+    (assert (not-in (.encode key) (.read-bytes file)) (str file))))

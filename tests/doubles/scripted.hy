@@ -181,6 +181,7 @@ one empties `problems`. A request beyond the end of the script is a problem too.
 (defclass Handler [BaseHTTPRequestHandler]
   "Answer requests from the script of the server's owner."
   (setv protocol-version "HTTP/1.1"
+        disable-nagle-algorithm True
         wbufsize 0)
 
   (defn log-message [self #* _arguments]
