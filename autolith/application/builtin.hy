@@ -18,6 +18,12 @@ from a worker, so what touches the session goes through `_do`."
   "A command was given something that it cannot take."
   None)
 
+(defn _only-idle [name]
+  "Raise Refused when a turn runs, in the middle of which the command NAME would pull the ground away."
+  (setv s (session.get-current))
+  (when s.turn
+    (raise (Refused f"({name} ...) waits until the turn has ended; (cancel) or Esc stops it"))))
+
 (defn _do [f #* args #** kwargs]
   "Call F with the session and ARGS on the loop thread, and wait."
   (setv s (session.get-current))
@@ -45,12 +51,14 @@ from a worker, so what touches the session goes through `_do`."
 (defcommand new []
   "Start a new conversation; the old one is kept."
   {"beside" "idle"}
+  (_only-idle "new")
   (_do session.begin)
   None)
 
 (defcommand resume [[id None]]
   "Resume the conversation ID, or the newest of this directory."
   {"beside" "idle" "slash" "first"}
+  (_only-idle "resume")
   (setv s (session.get-current)
         wanted (if id (conversation.find (str id)) (conversation.newest s.cwd)))
   (when (is wanted None)
@@ -107,7 +115,7 @@ from a worker, so what touches the session goes through `_do`."
   (store.save "model" model)
   (store.save "provider" (get provider "name"))
   (when effort (store.save "effort" effort))
-  (commands.Text (.strip f"{(get provider "name")}/{model}. {(choice.assumption model)}")))
+  (commands.Text (.strip f"{(get provider "name")}/{model}. {(choice.assumption model)} {(choice.unready provider)}")))
 
 (defn models-text []
   "Return the providers and their models as text; the one in use is marked."
@@ -132,6 +140,7 @@ from a worker, so what touches the session goes through `_do`."
   "Show the working directory, or work in PATH from now on."
   {"beside" "idle" "slash" "remainder"}
   (when path
+    (_only-idle "cwd")
     (try
       (_do session.change-directory path)
       (except [e OSError]
@@ -203,6 +212,7 @@ from a worker, so what touches the session goes through `_do`."
 (defcommand reload []
   "Load the init files again, all of them or none."
   {"beside" "idle"}
+  (_only-idle "reload")
   (commands.Text (layers.report (layers.reload))))
 
 ;; * Questions
@@ -244,6 +254,7 @@ from a worker, so what touches the session goes through `_do`."
 (defcommand quit []
   "Leave; the conversation can be resumed."
   {"beside" "always" "aliases" ["exit"]}
+  (primitives.only-user "quit")
   (setv s (session.get-current))
   (when s.on-end (s.on-end))
   None)

@@ -51,6 +51,12 @@ A choice is written as MODEL, as PROVIDER, or as PROVIDER/MODEL."
     (.get form "local") f"local server, used when named: (model \"{(get form "name")}/MODEL\")"
     True f"set {(get form "key_variable")}"))
 
+(defn unready [form]
+  "Return a sentence about what the provider FORM still needs before it can answer, or the empty text."
+  (if (or (registry.ready? form) (.get form "local"))
+    ""
+    f"It has no key yet: set {(get form "key_variable")} before the start; (model \"tutor\") goes back."))
+
 (defn about [model]
   "Return what is known or assumed of MODEL in a few words."
   (setv known (models.find model))

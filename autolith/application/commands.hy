@@ -10,7 +10,7 @@ aliases (names)."
   inspect
   re
   autolith.base [conditions forms]
-  autolith.image [registries])
+  autolith.image [namespace registries])
 
 (setv DEFAULTS {"beside" "idle" "slash" "none" "aliases" []}
       BESIDE ["always" "safe-point" "idle"]
@@ -124,10 +124,16 @@ aliases (names)."
     (setv [name rest] (.groups m) rest (.strip (or rest "")) command (find name))
     {"name" name
      "known" (is-not command None)
-     "source" (_slash-source (if command command.name name) (if command (get command.traits "slash") "remainder") rest)}))
+     "source" (_slash-source (_operator (if command command.name name)) (if command (get command.traits "slash") "remainder") rest)}))
+
+(defn _operator [name]
+  "What stands for the command NAME in a form: the name, or a look-up where the user bound the name to something else."
+  (if (in (hy.mangle name) (vars (namespace.user)))
+    f"(hy.I.autolith/application/commands.find {(forms.write name)})"
+    name))
 
 (defn _slash-source [name mode rest]
-  "The form that calls NAME with REST, the text after the slash word, taken by MODE."
+  "The form that calls NAME, a symbol or a call that gives the command, with REST, the text after the slash word, taken by MODE."
   (cond
     (not rest) f"({name})"
     (= mode "first") (.format "({} {})" name (.join " " (map forms.write (.split rest))))

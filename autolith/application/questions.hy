@@ -77,7 +77,8 @@ answered first. A choice without names takes any text."
 
 ;; * Conditions of forms
 
-(setv TAKES-VALUES #{"use-value" "store-value" "supply-arguments"})
+(setv FORM-RESTARTS #{"retry" "use-value" "abort"}      ; what stands round every form: no help for a command that failed
+      TAKES-VALUES #{"use-value" "store-value" "supply-arguments"})
 
 (defn choose-restart [s condition choices]
   "Ask the user which of CHOICES, #(name sentence) pairs, to take for CONDITION of a form of his.
@@ -85,6 +86,8 @@ answered first. A choice without names takes any text."
 Returns #(name value ...), or None to let it fail: for a form of the model's, on the loop, and where nobody can answer."
   (setv caller (context.current.get))
   (when (or (not s.interactive) (threads.on-loop-thread?) (and caller (= caller.origin "model")))
+    (return None))
+  (when (and s.form (= (get s.form "kind") "command") (<= (sfor c choices (get c 0)) FORM-RESTARTS))
     (return None))
   (setv rows (lfor [name doc] choices {"name" name "doc" doc "values" (when (in name TAKES-VALUES) 1)})
         question (open-question s (tracebacks.headline condition) rows :own True :detail (_lines condition)))

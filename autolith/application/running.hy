@@ -124,7 +124,7 @@ returns; an evaluation's is what `evaluate.run` returns."
 
 (defn :async run-form [s item]
   "Evaluate the form or command ITEM on the main thread; show it, then record it."
-  (setv s.form {"id" (get item "id") "since" (time.monotonic) "what" (get item "text") "task" (asyncio.current-task)})
+  (setv s.form {"id" (get item "id") "kind" (get item "kind") "since" (time.monotonic) "what" (get item "text") "task" (asyncio.current-task)})
   (try
     (await (_evaluate s item False))
     (finally (setv s.form None))))

@@ -12,16 +12,23 @@ With --events every event of the session is one form (or JSON) a line on standar
 
 (defn run [asked]
   "Run one turn for ASKED; return 0 when it came to an answer, 1 when it failed, 130 when it was interrupted."
-  (setv content (message asked))
+  (setv content (message asked) stream (own-stream))
   (startup.prepare asked)
   (setv s (session.get-current) format (.get asked "events"))
-  (session.observe s (if (is format None) (progress) (fn [event] (print-event event format))))
+  (session.observe s (if (is format None) (progress) (fn [event] (print-event s event format stream))))
   (startup.open-conversation asked :always True)
   (try
     (setv item (inputs.make-item "prompt" content :images (.get asked "image" []))
           outcome (threads.on-loop (running.run-prompt s item)))
     (finally (startup.close)))
-  (finish outcome format))
+  (finish outcome format stream))
+
+(defn own-stream []
+  "Return standard output for the answer alone: what children and stray code write there goes to standard error from now on."
+  (sys.stdout.flush)
+  (setv stream (open (os.dup 1) "w" :encoding "utf-8" :errors "replace"))
+  (os.dup2 2 1)
+  stream)
 
 (defn message [asked]
   "The text of the turn: what -p was given, or standard input."
@@ -34,15 +41,19 @@ With --events every event of the session is one form (or JSON) a line on standar
     (raise (options.UsageError "the text for -p is empty")))
   given)
 
-(defn print-event [event format]
-  "Print EVENT on one line, as a form or, where FORMAT is json, as JSON."
-  (print (if (= format "json") (json.dumps event :default str) (forms.write event)) :flush True))
+(defn print-event [s event format stream]
+  "Print EVENT of S on one line of STREAM, as a form or, where FORMAT is json, as JSON. A reader that went away ends the turn."
+  (try
+    (print (if (= format "json") (json.dumps event :default str) (forms.write event)) :file stream :flush True)
+    (except [BrokenPipeError]
+      (os.dup2 (os.open os.devnull os.O-WRONLY) (.fileno stream))
+      (inputs.cancel s))))
 
-(defn finish [outcome format]
-  "Print the answer of OUTCOME unless events were printed; return the exit status."
+(defn finish [outcome format stream]
+  "Print the answer of OUTCOME on STREAM unless events were printed; return the exit status."
   (setv status (get outcome "status"))
   (when (and (is format None) (get outcome "text"))
-    (print (.rstrip (get outcome "text")) :flush True))
+    (print (.rstrip (get outcome "text")) :file stream :flush True))
   (when (= status "failed")
     (print (text.visible f"autolith: the turn failed: {(.get outcome "reason")}") :file sys.stderr))
   (match status

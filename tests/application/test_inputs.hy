@@ -224,3 +224,50 @@
       (await (lib.idle s)))
     (lib.play s steps))
   (assert (in "\"green\"" (values s))))
+
+(defn test-model-cannot-leave-or-speak-as-the-user [tmp-path]
+  "Code that the model had evaluated may neither end the session, nor prompt, nor answer, nor start another conversation."
+  (setv forms ["(quit)" "(prompt \"x\")" "(answer 1)" "(ask \"x\")" "(new)"])
+  (with [server (scripted.Server [#* (lfor f forms (scripted.calls "self_eval" {"form" f})) (scripted.answer "So be it.")])]
+    (setv s (lib.make-session (server.provider "responses") :cwd tmp-path)
+          s.on-end (fn [] (setv s.ended True)))
+    (lib.play s (fn [s] (lib.say s "go"))))
+  (assert (= (lfor e (lib.events s "call-result") (get e "ok")) (* [False] (len forms))))
+  (assert (not s.ended)))
+
+(defn test-slash-word-means-the-command [tmp-path]
+  "A name that the user bound does not take the slash command away."
+  (with [server (scripted.Server [])]
+    (setv s (lib.make-session (server.provider "responses") :cwd tmp-path))
+    (defn :async steps [s]
+      (await (lib.say s "(setv cwd 5)"))
+      (await (lib.say s "/cwd"))
+      (await (lib.say s "(del cwd)")))
+    (lib.play s steps))
+  (assert (= (values s) [(os.path.abspath tmp-path)])))
+
+(defn test-failing-command-asks-nothing [tmp-path]
+  "A command that fails is reported; no list of restarts opens that could not help."
+  (with [server (scripted.Server [])]
+    (setv s (lib.make-session (server.provider "responses") :cwd tmp-path))
+    (lib.play s (fn [s] (lib.say s "/cwd /no/such/folder"))))
+  (assert (= (lib.events s "question") []))
+  (assert (= (get (get (lib.events s "evaluation") 0) "status") "error")))
+
+(defn test-lost-form-is-recorded [tmp-path]
+  "A form that was running when the process ended is recorded as of unknown outcome when the conversation is resumed."
+  (with [server (scripted.Server [])]
+    (setv s (lib.make-session (server.provider "responses") :cwd tmp-path))
+    (defn :async steps [s]
+      (inputs.submit s "(do (import time) (time.sleep 0.3))")
+      (setv kept (pending.load s.conversation.id))
+      (await (lib.idle s))
+      kept)
+    (setv kept (lib.play s steps) id s.conversation.id)
+    (assert (= (lfor k kept (get k "running")) [True]))
+    (assert (= (pending.load id) []))
+    (pending.save id kept)
+    (defn :async restore [s] (inputs.restore s))
+    (lib.play s restore))
+  (setv record (get s.conversation.records -1))
+  (assert (= [(get record "kind") (get record "status")] ["user-operation" "unknown"])))

@@ -11,9 +11,13 @@
   autolith.base [forms log paths]
   tests.doubles [scripted])
 
+(defn program []
+  "The path of the installed command."
+  (str (/ (. (Path (getattr hy "sys_executable" sys.executable)) parent) "autolith")))
+
 (defn run [#* arguments  [cwd None] [stdin ""] [env None]]
   "Run the program with ARGUMENTS; return what came of it."
-  (subprocess.run [(str (/ (. (Path (getattr hy "sys_executable" sys.executable)) parent) "autolith")) #* (map str arguments)]
+  (subprocess.run [(program) #* (map str arguments)]
                   :capture-output True :text True :timeout 90 :input stdin
                   :cwd (when cwd (str cwd))
                   :env {#** os.environ "PYTHONUNBUFFERED" "1" #** (or env {})}))
@@ -50,8 +54,7 @@
 
 (defn test-closed-pipe []
   "A reader that goes away ends the program quietly."
-  (setv program (str (/ (. (Path (getattr hy "sys_executable" sys.executable)) parent) "autolith"))
-        done (subprocess.run f"{program} -e '(for [i (range 100000)] (print i))' | head -1" :shell True :capture-output True :text True :timeout 60))
+  (setv done (subprocess.run f"{(program)} -e '(for [i (range 100000)] (print i))' | head -1" :shell True :capture-output True :text True :timeout 60))
   (assert (= [done.stdout done.stderr] ["0\n" ""])))
 
 (defn test-prompt-under-e-waits [tmp-path]
@@ -206,8 +209,7 @@
   "A working directory that is gone is a usage error that says so, and --cwd is the way out."
   (setv gone (/ tmp-path "gone"))
   (.mkdir gone)
-  (setv program (str (/ (. (Path (getattr hy "sys_executable" sys.executable)) parent) "autolith"))
-        done (subprocess.run f"cd {gone} && rmdir {gone} && {program} -p hi" :shell True :capture-output True :text True :timeout 60))
+  (setv done (subprocess.run f"cd {gone} && rmdir {gone} && {(program)} -p hi" :shell True :capture-output True :text True :timeout 60))
   (assert (= done.returncode 64))
   (assert (in "--cwd" done.stderr))
   (assert (= (. (run "--cwd" (str gone) "-e" "1") returncode) 64)))
@@ -227,9 +229,8 @@
   "When a record cannot be written the turn stops with the reason, and nothing half-written is trusted later."
   (run "-p" "first words" :cwd tmp-path)
   (setv file (conversation-file)
-        program (str (/ (. (Path (getattr hy "sys_executable" sys.executable)) parent) "autolith"))
         blocks (+ 1 (// (. (.stat file) st-size) 1024))
-        done (subprocess.run ["bash" "-c" f"ulimit -f {blocks}; {program} -c -p 'tutorial {(* "x" 3000)}'"] :cwd (str tmp-path)
+        done (subprocess.run ["bash" "-c" f"ulimit -f {blocks}; {(program)} -c -p 'tutorial {(* "x" 3000)}'"] :cwd (str tmp-path)
                              :capture-output True :text True :timeout 60))
   (assert (not-in done.returncode [0 70]))
   (setv again (run "-c" "-e" "(history)" :cwd tmp-path))
@@ -278,3 +279,18 @@
         file (.rglob (Path root) "*")
         :if (.is-file file)]
     (assert (not-in (.encode key) (.read-bytes file)) (str file))))
+
+(defn test-reader-that-leaves-ends-the-turn [tmp-path]
+  "When the reader of --events goes away, the turn is cancelled instead of running on."
+  (with [server (scripted.Server [[(scripted.answer "one two three four five six") (scripted.stall)]])]
+    (setv done (subprocess.run f"{(program)} -p go --events json | head -1" :shell True :capture-output True :text True :timeout 60
+                               :cwd (str tmp-path) :env {#** os.environ #** (openai server)})))
+  (assert (= (len (.splitlines done.stdout)) 1)))
+
+(defn test-children-of-the-model-stay-off-standard-output [tmp-path]
+  "What a process started by the model's evaluation writes goes to standard error; the event lines stay whole."
+  (with [server (scripted.Server [(scripted.calls "self_eval" {"form" "(do (import os) (os.system \"echo raw child\"))"})
+                                  (scripted.answer "Done.")])]
+    (setv done (run "-p" "go" "--events" "json" :cwd tmp-path :env (openai server))))
+  (for [line (.splitlines done.stdout)] (json.loads line))
+  (assert (in "raw child" done.stderr)))

@@ -3,6 +3,7 @@
 (eval-when-compile (require autolith.tool.macros [deftool]))
 (import
   json
+  sys
   types
   pytest
   hypothesis [given settings strategies :as st HealthCheck]
@@ -38,8 +39,12 @@
 (setv QUIET (settings :max-examples 150 :deadline None
                       :suppress-health-check [HealthCheck.function-scoped-fixture HealthCheck.too-slow]))
 
-(import sys)
-(sys.set-int-max-str-digits 6000)
+(defn [(pytest.fixture :autouse True)] long-integers []
+  "Let integers of more digits than usual be printed, for these tests only."
+  (setv before (sys.get-int-max-str-digits))
+  (sys.set-int-max-str-digits 6000)
+  (yield)
+  (sys.set-int-max-str-digits before))
 
 (defn [QUIET (given (st.dictionaries KEYS JSON :max-size 5))] test-form-makes-the-same-call [tools arguments]
   "Evaluating the form of a random call passes the very same names and values; so does reading it as a literal call."
