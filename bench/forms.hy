@@ -4,7 +4,7 @@
 (.insert sys.path 0 (os.path.dirname (os.path.dirname (os.path.abspath __file__))))
 (import
   autolith.base [forms]
-  bench [ratio])
+  bench [_measure :as measure])
 
 (defn result [text n]
   "Return the record of a tool's result with TEXT, numbered N."
@@ -25,10 +25,10 @@
   (setv records (get RECORDS name)
         ours (lfor r records (forms.write r))
         theirs (lfor r records (json.dumps r :ensure-ascii False)))
-  (all [(ratio.report f"read {name}" (fn [] (for [line ours] (forms.read-one line))) (fn [] (for [line theirs]
+  (all [(measure.report f"read {name}" (fn [] (for [line ours] (forms.read-one line))) (fn [] (for [line theirs]
                                                                                               (json.loads line)))
                       (get BUDGETS name))
-        (ratio.report f"write {name}" (fn [] (for [r records] (forms.write r)))
+        (measure.report f"write {name}" (fn [] (for [r records] (forms.write r)))
                       (fn [] (for [r records] (json.dumps r :ensure-ascii False))) (get BUDGETS name))]))
 
 (defn main []

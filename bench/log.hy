@@ -4,7 +4,7 @@
 (.insert sys.path 0 (os.path.dirname (os.path.dirname (os.path.abspath __file__))))
 (import
   autolith.base [disk log]
-  bench [ratio  forms :as records])
+  bench [_measure :as measure  forms :as records])
 
 (defn plain-append [path record sync]
   "Return a thunk that appends RECORD 200 times to the file PATH as a line of JSON, syncing each with SYNC."
@@ -31,13 +31,13 @@
     (for [r rows] (.append l r :sync False)))
   (with [f (open theirs "w" :encoding "utf-8")]
     (for [r rows] (.write f (+ (json.dumps r :ensure-ascii False) "\n"))))
-  (ratio.report "log.read" (fn [] (log.read ours))
+  (measure.report "log.read" (fn [] (log.read ours))
                 (fn [] (with [f (open theirs :encoding "utf-8")] (lfor line f (json.loads line)))) 4))
 
 (defn tails [folder]
   "Report reading the last record of a long log in FOLDER against reading the last megabyte of it."
   (setv path (os.path.join folder "log.hy"))
-  (ratio.report "log.tail of one record" (fn [] (log.tail path 1))
+  (measure.report "log.tail of one record" (fn [] (log.tail path 1))
                 (fn [] (with [f (open path "rb")] (.seek f (- (min log.PART (os.path.getsize path))) 2) (.read f))) 4))
 
 (defn main []
@@ -47,8 +47,8 @@
           ours (os.path.join folder "a.hy")  theirs (os.path.join folder "a.jsonl"))
     (setv kept [(reading folder)
                 (tails folder)
-                (ratio.report "log.append, synced" (our-append ours record True) (plain-append theirs record True) 1.5)
-                (ratio.report "log.append, not synced" (our-append ours record False) (plain-append theirs
+                (measure.report "log.append, synced" (our-append ours record True) (plain-append theirs record True) 1.5)
+                (measure.report "log.append, not synced" (our-append ours record False) (plain-append theirs
                                                                                                     record False) 4)]))
   (int (not (all kept))))
 

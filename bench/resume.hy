@@ -11,7 +11,7 @@ must not change it. The list of 3,000 conversations is compared with opening and
 (import
   autolith.base [log]
   autolith.state [conversation segment]
-  bench [ratio])
+  bench [_measure :as measure])
 
 (setv MANY 3000
       TEXT (* "(defn f [x] \"A line of a tool's result.\" (+ x 1))\n" 60))
@@ -72,12 +72,12 @@ must not change it. The list of 3,000 conversations is compared with opening and
           longer (conversation-of 10 200)
           short (conversation-of 1 200)
           size (/ (os.path.getsize (newest-segment long)) 1e6)
-          kept [(ratio.report f"resume of {size :.0f} MB in one segment" (fn [] (resume long))
+          kept [(measure.report f"resume of {size :.0f} MB in one segment" (fn [] (resume long))
                               (fn [] (log.read (newest-segment long))) 1.5 3)
-                (ratio.report "resume of ten segments, against one" (fn [] (resume longer))
+                (measure.report "resume of ten segments, against one" (fn [] (resume longer))
                               (fn [] (resume short)) 1.3 7)])
     (fill (conversation-of 1 12))
-    (.append kept (ratio.report f"list of {MANY} conversations" (fn [] (conversation.listing None)) read-ends 6 3)))
+    (.append kept (measure.report f"list of {MANY} conversations" (fn [] (conversation.listing None)) read-ends 6 3)))
   (int (not (all kept))))
 
 (when (= __name__ "__main__")

@@ -15,6 +15,7 @@ of a running prompt_toolkit application, written to a pseudo-terminal that nobod
 (import
   autolith.door.terminal [desk live screen]
   autolith.provider [client items]
+  _measure :as table
   streaming)
 
 (setv BUDGET 3.0)
@@ -58,15 +59,11 @@ of a running prompt_toolkit application, written to a pseudo-terminal that nobod
     (setv url f"http://127.0.0.1:{(.strip (.readline server.stdout))}"
           form {"name" "bench" "wire" (get streaming.WIRES wire) "base_url" url}
           baseline (streaming.cpu (fn [] (streaming.bare url)))
-          measured (streaming.cpu (fn [] (shown form)))
-          ratio (/ measured baseline))
+          measured (streaming.cpu (fn [] (shown form))))
     (finally
       (.kill server)
       (.wait server)))
-  (setv name f"screen {wire}, {each} a chunk")
-  (print f"{name :34} {(* 1000 measured) :9.2f} ms {(* 1000 baseline) :9.2f} ms  ratio {ratio :5.2f}  budget {BUDGET :.2f}"
-         (if (<= ratio BUDGET) " ok" " OVER") :flush True)
-  (<= ratio BUDGET))
+  (table.row f"screen {wire}, {each} a chunk" (* 1000 measured) (* 1000 baseline) BUDGET))
 
 (defn main []
   "Print every row; return 1 if a budget was not kept."

@@ -12,7 +12,7 @@ The budget is 1.2 times what `rg` takes with the same options to the same answer
   autolith.base [threads]
   autolith.tool [context registry]
   autolith.work [ripgrep]
-  bench [ratio])
+  bench [_measure :as measure])
 
 (setv FILES 4000
       LINES 150
@@ -41,11 +41,9 @@ The budget is 1.2 times what `rg` takes with the same options to the same answer
 (defn compare [root kind]
   "Print the row for the query of KIND; return whether the budget was kept."
   (setv query (get QUERIES kind)
-        [a b] (ratio.best (fn [] (ours root query)) (fn [] (theirs root query)) 9)
+        [a b] (measure.best (fn [] (ours root query)) (fn [] (theirs root query)) 9)
         budget (/ (+ (* 1.2 b) 0.015) b))
-  (print (+ f"{(+ "search.content, " kind) :34} {(* 1000 a) :9.2f} ms {(* 1000 b) :9.2f} ms"
-            f"  ratio {(/ a b) :5.2f}  budget {budget :.2f}  {(if (<= (/ a b) budget) "ok" "OVER")}"))
-  (<= (/ a b) budget))
+  (measure.row (+ "search.content, " kind) (* 1000 a) (* 1000 b) budget))
 
 (defn main []
   "Print every row; return 1 if a budget was not kept."

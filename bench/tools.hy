@@ -12,7 +12,7 @@ loop and back, and the standard json module over the same arguments."
 (import
   autolith.base [threads]
   autolith.tool [call-form context registry result]
-  bench [ratio])
+  bench [_measure :as measure])
 
 (setv ROUNDS 300
       CHANGE {"uri" "workspace:a.py" "base_revision" "R1"
@@ -41,13 +41,13 @@ loop and back, and the standard json module over the same arguments."
         arguments {"text" "hello" "count" 3 "rows" [CHANGE]}
         data (json.dumps CHANGE))
   (int (not (all
-    [(ratio.report f"registry.call, {ROUNDS} calls" (many (fn [] (registry.call "bench_echo" arguments caller)))
+    [(measure.report f"registry.call, {ROUNDS} calls" (many (fn [] (registry.call "bench_echo" arguments caller)))
                    (many (fn [] (tool.function #** arguments))) 400)
-     (ratio.report f"a tool called by code, {ROUNDS} calls" (fn [] (for [_ (range ROUNDS)] (tool "hello" :count 3)))
+     (measure.report f"a tool called by code, {ROUNDS} calls" (fn [] (for [_ (range ROUNDS)] (tool "hello" :count 3)))
                    (crossing) 3)
-     (ratio.report "call form of an edit" (fn [] (for [_ (range ROUNDS)] (call-form.render "resource_edit" CHANGE)))
+     (measure.report "call form of an edit" (fn [] (for [_ (range ROUNDS)] (call-form.render "resource_edit" CHANGE)))
                    (fn [] (for [_ (range ROUNDS)] (json.dumps (json.loads data)))) 20)
-     (ratio.report "declarations" (fn [] (for [_ (range ROUNDS)] (registry.declarations)))
+     (measure.report "declarations" (fn [] (for [_ (range ROUNDS)] (registry.declarations)))
                    (fn [] (for [_ (range ROUNDS)] (json.dumps (registry.declarations)))) 1)]))))
 
 (when (= __name__ "__main__")

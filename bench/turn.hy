@@ -20,7 +20,7 @@ the second row. The budget of the first is two milliseconds a round over the bar
   autolith.provider [client]
   autolith.state [conversation]
   autolith.tool [context]
-  bench [ratio])
+  bench [_measure :as measure])
 
 (setv ROUNDS 20
       REPEATS 9
@@ -122,15 +122,8 @@ with scripted.Server(one * repeats, strict=False) as server:
       (finally
         (.close server.stdin)
         (.wait server))))
-  (int (not (all [(row "a tool round" (* 1000 a) (* 1000 b) "ms" (/ (+ (* 1000 b) OVER-MS) (* 1000 b)))
-                  (row "disk syncs a round" (/ (get syncs "count") (+ ROUNDS 1)) 1 "  " 2)]))))
-
-(defn row [name ours compared unit budget]
-  "Print one row: NAME, OURS, COMPARED in UNIT, their ratio and the BUDGET; return whether it was kept."
-  (setv times (/ ours compared))
-  (print f"{name :34} {ours :9.2f} {unit} {compared :9.2f} {unit}  ratio {times :5.2f}  budget {budget :.2f} "
-         (if (<= times budget) "ok" "OVER"))
-  (<= times budget))
+  (int (not (all [(measure.row "a tool round" (* 1000 a) (* 1000 b) (/ (+ (* 1000 b) OVER-MS) (* 1000 b)))
+                  (measure.row "disk syncs a round" (/ (get syncs "count") (+ ROUNDS 1)) 1 2 "")]))))
 
 (when (= __name__ "__main__")
   (sys.exit (main)))
