@@ -98,8 +98,7 @@ def status_of(image):
     """
     try:
         status = image()
-        _flush()
-        return (status or 0) & 0xFF
+        return _flushed((status or 0) & 0xFF)
     except SystemExit as e:
         status = _status(e.code)
     except KeyboardInterrupt:
@@ -112,6 +111,18 @@ def status_of(image):
         _flush()
     except (OSError, KeyboardInterrupt):
         pass
+    return status
+
+
+def _flushed(status):
+    """Flush the standard streams; STATUS, or 1 with the reason where what was printed could not be written."""
+    try:
+        _flush()
+    except OSError as e:
+        if isinstance(e, BrokenPipeError):
+            raise
+        print(f"autolith: the output could not be written: {e.strerror}", file=sys.stderr)
+        return 1
     return status
 
 
@@ -397,6 +408,7 @@ def _image():
 def main():
     """The `autolith` command: never returns."""
     arguments = sys.argv[1:]
+    _stand_in()
     if arguments[:1] == ["--recovery"]:
         os._exit(recover(arguments[1:]))
     again = os.environ.pop("AUTOLITH_RECOVERED", None)  # started by recovery: never start recovery from here again
@@ -408,6 +420,14 @@ def main():
     except Exception:
         pass
     os._exit(code)
+
+
+def _stand_in():
+    """Put /dev/null where a standard stream was closed (`>&-`), so that no file opened later takes its place."""
+    for fd, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), fd)
+            setattr(sys, name, open(fd, "w" if fd else "r", closefd=False))
 
 
 def _fallen(code, happened, capsule, arguments, again):

@@ -12,6 +12,7 @@ from a worker, so what touches the session goes through `_do`."
   autolith.application [choice commands help :as manual inputs primitives questions session transcript]
   autolith.base [conditions ids paths text threads]
   autolith.image [layers]
+  autolith.provider [models]
   autolith.state [conversation settings :as store])
 
 (defclass Refused [conditions.AutolithError]
@@ -60,7 +61,7 @@ from a worker, so what touches the session goes through `_do`."
   {"beside" "idle" "slash" "first"}
   (_only-idle "resume")
   (setv s (session.get-current)
-        wanted (if id (conversation.find (str id)) (conversation.newest s.cwd)))
+        wanted (if id (conversation.find (str id)) (session.newest s)))
   (when (is wanted None)
     (raise (Refused f"there is no conversation of {s.cwd}; (conversations) lists them all")))
   (when (and s.conversation (= wanted s.conversation.id))
@@ -131,10 +132,13 @@ from a worker, so what touches the session goes through `_do`."
   {"beside" "safe-point" "slash" "first"}
   (setv s (session.get-current))
   (when (is level None) (return (commands.Text (or s.effort "the model's own"))))
-  (store.convert (store.find "effort") level)
-  (_do session.configure :effort level)
-  (store.save "effort" level)
-  None)
+  (setv taken (models.effort s.model (str level)))
+  (_do session.configure :effort (str level))
+  (store.save "effort" (str level))
+  (cond
+    (is taken None) (commands.Text f"{s.model} takes no effort; it will be used with a model that does")
+    (!= taken (str level)) (commands.Text f"{s.model} takes {taken} for {level}; it knows {(.join ", " (get (models.find s.model) "efforts"))}")
+    True None))
 
 (defcommand cwd [[path None]]
   "Show the working directory, or work in PATH from now on."

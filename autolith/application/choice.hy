@@ -64,7 +64,12 @@ A choice is written as MODEL, as PROVIDER, or as PROVIDER/MODEL."
 
 (defn assumption [model]
   "Return the sentence about what is assumed of MODEL, or the empty text."
-  (if (= model "tutor") "" (or (get (models.find model) "assumed") "")))
+  (setv head (get (.partition model "/") 0))
+  (cond
+    (= model "tutor") ""
+    (not (get (models.find model) "assumed")) ""
+    (!= head model) (+ f"No provider is called {head}, so this is a model's name. " (get (models.find model) "assumed"))
+    True (get (models.find model) "assumed")))
 
 (defn rows []
   "Return the providers with their models, as #(form model) pairs; model None where a provider lists none."

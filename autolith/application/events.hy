@@ -31,6 +31,10 @@ every event can be written as one form or as one JSON line. A field that an even
   "A call runs; form makes the same call at the prompt unless it was shortened.")
 (defevent "call-result" ["call_id" "tool" "ok" "text" "seconds" "data" "restarts"] "A call ended.")
 (defevent "steering-applied" ["texts"] "Steering messages joined the running turn.")
+(defevent "compaction-started" ["reason" "tokens" "window"]
+  "The conversation is being replaced by a summary of it: threshold, overflow or asked.")
+(defevent "compaction-done" ["ok" "reason" "before" "after" "seconds" "text"]
+  "It was, from so many tokens to so many; or it failed, as text says, and nothing has changed.")
 (defevent "evaluation-started" ["id" "source" "operation" "beside"] "A form or command of the user's begins.")
 (defevent "output" ["text" "id"] "What a form printed, live.")
 (defevent "value" ["text" "id"] "The value of one top-level form, as shown.")

@@ -119,6 +119,7 @@ accepted, until it runs."
 
 (defn _accepted [s item kind]
   "Make ITEM durable, then say that it was accepted as KIND."
+  (session.ensure-durable s)
   (save s)
   (session.publish s "input-accepted" :id (get item "id") :text (get item "text") :kind kind
                    :images (get item "images")))

@@ -14,7 +14,7 @@ answered first. A choice without names takes any text."
   None)
 
 (defn open-question [s text choices * [own False] [detail ""]]
-  "Publish the question TEXT with CHOICES; return it. OWN says that the user's own form asks, DETAIL what lines it is about."
+  "Publish the question TEXT with CHOICES; return it. OWN: the user's own form asks; DETAIL: the lines it is about."
   (import concurrent.futures [Future])
   (setv question {"id" (next session.serials) "text" text "choices" choices "own" own "answer" (Future)}
         (get s.questions (get question "id")) question)

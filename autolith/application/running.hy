@@ -143,9 +143,11 @@ returns; an evaluation's is what `evaluate.run` returns."
     (evaluate.run (get item "source")
       :output (fn [text] (session.publish s "output" :text text :id id))
       :on-value (fn [shown] (session.publish s "value" :text shown :id id))))
-  (setv outcome (await (if (and beside (threads.main-busy))
-                         (threads.in-worker work 3600)
-                         (threads.on-main work :label (get item "text")))))
+  (setv outcome (try
+                  (await (if (and beside (threads.main-busy))
+                           (threads.in-worker work 3600)
+                           (threads.on-main work :label (get item "text"))))
+                  (except [threads.Interrupted] {"status" "aborted" "values" [] "condition" None "printed" ""})))
   (_finish s item outcome beside (- (time.monotonic) started)))
 
 (defn _finish [s item outcome beside seconds]
@@ -153,10 +155,10 @@ returns; an evaluation's is what `evaluate.run` returns."
   (session.publish s "evaluation" :id (get item "id") :source (get item "text") :operation (get item "kind")
                    :status (get outcome "status") :values (get outcome "values")
                    :condition (.get outcome "condition") :beside beside :seconds seconds)
-  (record-operation s (get item "kind") (get item "text") outcome))
+  (record-operation s (get item "kind") (get item "text") outcome seconds))
 
-(defn record-operation [s operation source outcome]
-  "Record that the user did SOURCE, a form or command, with OUTCOME; the model sees it as evidence."
+(defn record-operation [s operation source outcome [seconds None]]
+  "Record that the user did SOURCE, a form or command, with OUTCOME, in SECONDS; the model sees it as evidence."
   (setv condition (.get outcome "condition")
         result (if condition (get condition "message") (.join "\n" (get outcome "values"))))
   (try
@@ -164,7 +166,9 @@ returns; an evaluation's is what `evaluate.run` returns."
                        "source" (text.bounded source RECORD-LIMIT)
                        "status" (get outcome "status")
                        "printed" (text.bounded (.get outcome "printed" "") RECORD-LIMIT)
-                       "result" (text.bounded result RECORD-LIMIT)})
+                       "result" (text.bounded result RECORD-LIMIT)
+                       "seconds" (when (is-not seconds None) (round seconds 6))
+                       "condition" (when condition (.get condition "type"))})
     (except [e [OSError conditions.AutolithError]]
       (session.notice s f"it ran, but could not be recorded: {e}" "error")))
   None)

@@ -46,7 +46,7 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
           self.agent None
           self.ended False
           self.tasks (set)
-          self.pending-file None
+          self.output-lost None
           self.on-end None)))
 
 (defn get-current []
@@ -120,7 +120,16 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
   (_restore-configuration s opened)
   (for [warning (conversation.take-warnings opened)]
     (notice s warning "warning"))
-  (announce s :resumed True))
+  (announce s :resumed True)
+  (when (and opened.records (= (get opened.records -1 "kind") "message"))
+    (notice s "the process ended before the last message was answered; send it again if you want an answer" "warning")))
+
+(defn newest [s]
+  "Return the id of the newest conversation of S's directory, or None, and say which newer files were passed over."
+  (setv found (conversation.latest s.cwd))
+  (for [words (get found "notes")]
+    (notice s words "warning"))
+  (get found "id"))
 
 (defn _attach [s c]
   "Make C the conversation of S, closing the one before."
@@ -161,6 +170,12 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
   "Say what is assumed of a model that is not in the table."
   (setv words (choice.assumption s.model))
   (when words (notice s words "warning"))
+  None)
+
+(defn ensure-durable [s]
+  "Let the conversation of S be on the disk before its first input counts as accepted, so that it can be found again."
+  (when (and (is-not s.conversation None) (not s.conversation.records))
+    (record s {"kind" "configuration" "provider" (get s.provider "name") "model" s.model "effort" s.effort}))
   None)
 
 (defn record [s entry]

@@ -58,9 +58,9 @@
 
 (defn chosen [s asked]
   "Return the id of the conversation that ASKED resumes; none to be found is an error that says so."
-  (import autolith.state [conversation])
+  (import autolith.application [session] autolith.state [conversation])
   (setv given (.get asked "arguments")
-        id (if given (conversation.find (get given 0)) (conversation.newest s.cwd)))
+        id (if given (conversation.find (get given 0)) (session.newest s)))
   (when (is id None)
     (raise (conditions.AutolithError f"there is no conversation of {s.cwd}; autolith conversations lists them all")))
   id)
@@ -81,6 +81,9 @@
 (defn close []
   "Release what the session holds."
   (setv s (_session))
+  (when s
+    (import autolith.application [observers])
+    (observers.drain))
   (when (and s s.conversation)
     (import autolith.state [conversation])
     (conversation.close s.conversation))

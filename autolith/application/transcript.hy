@@ -66,8 +66,8 @@
    #* (if (and (= status "ok") result) [(_event record "value" :text result :id None)] [])
    (_event record "evaluation" :id None :source source :operation (.get record "operation" "form") :status status
            :values (if (and (= status "ok") result) [result] [])
-           :condition (when (!= status "ok") {"message" result "traceback" "" "restarts" [] "type" ""})
-           :beside False :seconds None)])
+           :condition (when (!= status "ok") {"message" result "traceback" "" "restarts" [] "type" (or (.get record "condition") "")})
+           :beside False :seconds (.get record "seconds"))])
 
 (defn _failure-events [record]
   "The events of RECORD, a request that failed or was stopped: the half answer, and why."

@@ -15,18 +15,19 @@ before a form needs it."
   (startup.prepare asked)
   (startup.open-conversation asked)
   (setv stream sys.stdout)               ; the real one: a form's prints are routed to `write`
-  (setv reader {"gone" False})
+  (setv reader {"gone" None})
   (defn write [text]
     (try
       (.write stream (credentials.redact text))
       (.flush stream)
-      (except [BrokenPipeError]
-        (setv (get reader "gone") True)
+      (except [e OSError]
+        (setv (get reader "gone") e)
         (raise))))
   (for [source (get asked "eval")]
     (setv outcome (evaluate.run source :output write :on-value (fn [text] (write (+ text "\n"))))
           status (get outcome "status"))
-    (when (get reader "gone") (raise (BrokenPipeError)))
+    (when (get reader "gone")
+      (return (output-lost (get reader "gone"))))
     (startup.record "form" source outcome)
     (when (!= status "ok")
       (explain outcome)
@@ -34,6 +35,13 @@ before a form needs it."
       (return (if (= status "aborted") 130 1))))
   (startup.close)
   0)
+
+(defn output-lost [error]
+  "Return the exit status for ERROR, which kept output from being written; a reader that went away is no failure to speak of."
+  (startup.close)
+  (when (isinstance error BrokenPipeError) (raise error))
+  (print f"autolith: the output could not be written: {error.strerror}" :file sys.stderr)
+  1)
 
 (defn explain [outcome]
   "Print the condition of OUTCOME and its restarts on standard error."

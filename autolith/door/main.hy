@@ -58,7 +58,10 @@ door needs is imported."
         (except [e conditions.AutolithError] (raise (options.UsageError (str e))))))))
 
 (defn dispatch [asked]
-  "Go through the door that ASKED names."
+  "Go through the door that ASKED names. The launcher hears that we stand, before a form of the user's can end the process."
+  (import autolith-launcher)
+  (when (or (get asked "command") (in "eval" asked) (in "print" asked))
+    (autolith-launcher.ready))
   (setv command (get asked "command"))
   (cond
     (in command ["conversations" "models" "doctor"])

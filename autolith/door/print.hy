@@ -10,6 +10,8 @@ With --events every event of the session is one form (or JSON) a line on standar
   autolith.base [forms text threads]
   autolith.door [options])
 
+(setv PIPE-GONE 141)
+
 (defn run [asked]
   "Run one turn for ASKED; return 0 when it came to an answer, 1 when it failed, 130 when it was interrupted."
   (setv content (message asked) stream (own-stream))
@@ -21,7 +23,10 @@ With --events every event of the session is one form (or JSON) a line on standar
     (setv item (inputs.make-item "prompt" content :images (.get asked "image" []))
           outcome (threads.on-loop (running.run-prompt s item)))
     (finally (startup.close)))
-  (finish outcome format stream))
+  (cond
+    (is s.output-lost None) (finish outcome format stream)
+    (isinstance s.output-lost BrokenPipeError) PIPE-GONE
+    True (lost s.output-lost)))
 
 (defn own-stream []
   "Return standard output for the answer alone: what children and stray code write there goes to standard error from now on."
@@ -45,21 +50,31 @@ With --events every event of the session is one form (or JSON) a line on standar
   "Print EVENT of S on one line of STREAM, as a form or, where FORMAT is json, as JSON. A reader that went away ends the turn."
   (try
     (print (if (= format "json") (json.dumps event :default str) (forms.write event)) :file stream :flush True)
-    (except [BrokenPipeError]
+    (except [e OSError]
       (os.dup2 (os.open os.devnull os.O-WRONLY) (.fileno stream))
+      (setv s.output-lost e)
       (inputs.cancel s))))
 
 (defn finish [outcome format stream]
   "Print the answer of OUTCOME on STREAM unless events were printed; return the exit status."
   (setv status (get outcome "status"))
   (when (and (is format None) (get outcome "text"))
-    (print (.rstrip (get outcome "text")) :file stream :flush True))
+    (try
+      (print (.rstrip (get outcome "text")) :file stream :flush True)
+      (except [BrokenPipeError] (return PIPE-GONE))
+      (except [e OSError] (return (lost e)))))
   (when (= status "failed")
     (print (text.visible f"autolith: the turn failed: {(.get outcome "reason")}") :file sys.stderr))
   (match status
     "done" 0
     "cancelled" 130
     _ 1))
+
+(defn lost [error]
+  "Say that ERROR kept the answer from being written, and where it is; return the exit status."
+  (print f"autolith: the answer could not be written: {error.strerror}; it is in the conversation: autolith -c -e '(history)'"
+         :file sys.stderr)
+  1)
 
 (defn progress []
   "Return an observer that prints calls, notices and failures on standard error."
@@ -79,4 +94,4 @@ With --events every event of the session is one form (or JSON) a line on standar
   "Return EVENT, the end of a call, as a line."
   (if (get event "ok")
     (.format "✓ {} {}" (get event "tool") (text.duration (or (get event "seconds") 0)))
-    (.format "✗ {} {}" (get event "tool") (get (.partition (get event "text") "\n") 0))))
+    (+ "✗ " (get (.partition (get event "text") "\n") 0))))

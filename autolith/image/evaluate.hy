@@ -48,8 +48,14 @@ an `await` of its own runs there."
     (for [_ (hy.read-many (unmarked text) :filename "<probe>.hy" :reader (reading.QuickReader))])
     "complete"
     (except [PrematureEndOfInput] "incomplete")
-    (except [e LexException] #("error" (reading-fault e) e.lineno e.offset))
+    (except [e LexException]
+      (if (_user-reader-macro? e.msg) "complete" #("error" (reading-fault e) e.lineno e.offset)))
     (except [e Exception] #("error" (or (str e) (. (type e) __name__)) 1 1))))
+
+(defn _user-reader-macro? [fault]
+  "Tell whether FAULT, of a probe, is only that it does not know a reader macro which the user defined."
+  (any (gfor name (getattr (namespace.current) "_hy_reader_macros" {})
+             (in f"'#{(hy.unmangle name)}'" fault))))
 
 (defn unmarked [text]
   "Return TEXT without a byte-order mark."

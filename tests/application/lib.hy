@@ -3,7 +3,7 @@
 (import
   asyncio
   os
-  autolith.application [inputs questions running session surface]
+  autolith.application [inputs observers questions running session surface]
   autolith.base [conditions threads]
   autolith.tool [context])
 
@@ -25,6 +25,7 @@
     (try
       (await (asyncio.wait-for (steps s) 30))
       (finally
+        (await (asyncio.to-thread observers.drain))
         (for [question (list (.values s.questions))] (.cancel (get question "answer")))
         (inputs.cancel s True))))
   (threads.on-loop (run)))
