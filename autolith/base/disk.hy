@@ -10,7 +10,7 @@ raises Busy; where the file system has no kernel locks, a file PATH.holder that 
   time
   autolith.base [conditions])
 
-(setv NO-LOCKS #{errno.ENOLCK errno.EOPNOTSUPP errno.ENOTSUP errno.ENOSYS}
+(setv NO-LOCKS #{errno.ENOLCK errno.EOPNOTSUPP errno.ENOTSUP errno.ENOSYS errno.EINVAL}
       NO-SPACE #{errno.ENOSPC errno.EDQUOT errno.EFBIG}
       _sync-data (getattr os "fdatasync" os.fsync))
 
@@ -71,17 +71,31 @@ raises Busy; where the file system has no kernel locks, a file PATH.holder that 
   "Return the name of this machine."
   (. (os.uname) nodename))
 
-(defn _holder [name]
-  "Return #(pid host) from the holder file NAME if that process may still live, else None; one on another machine may."
+(defn born [pid]
+  "Return what tells the process PID from a later one with its number, where the system says; else an empty string."
   (try
-    (with [f (open name :encoding "utf-8")]
-      (setv [pid host] (.split (.read f) " " 1)
+    (with [f (open f"/proc/{pid}/stat" "rb")]
+      (.decode (get (.split (get (.rpartition (.read f) b")") 2)) 19)))
+    (except [[OSError IndexError]] "")))
+
+(defn holder-of [path]
+  "Return #(pid host) of the process whose holder file stands in for a lock on PATH, if it may still live, else None.
+One on another machine may."
+  (try
+    (with [f (open (+ path ".holder") :encoding "utf-8")]
+      (setv [pid host #* birth] (.split (.read f))
             pid (int pid)))
-    (when (= host (_here))
-      (os.kill pid 0))
-    #(pid host)
-    (except [PermissionError] #(pid host))
-    (except [[OSError ValueError OverflowError]] None)))
+    (except [[OSError ValueError]] (return None)))
+  (when (or (!= host (_here)) (_alive? pid birth))
+    #(pid host)))
+
+(defn _alive? [pid birth]
+  "Tell whether the process PID is there, and is the one of BIRTH, a list of at most one text."
+  (try
+    (os.kill pid 0)
+    (except [PermissionError])
+    (except [[OSError OverflowError]] (return False)))
+  (or (not birth) (= (get birth 0) (born pid))))
 
 (defn _hold [path]
   "Make the holder file of PATH; raise Busy if a process that may live has it. Return its name."
@@ -90,11 +104,11 @@ raises Busy; where the file system has no kernel locks, a file PATH.holder that 
     (try
       (setv descriptor (os.open name (| os.O-WRONLY os.O-CREAT os.O-EXCL os.O-CLOEXEC) 0o600))
       (try
-        (write-all descriptor (.encode f"{(os.getpid)} {(_here)}") name)
+        (write-all descriptor (.encode f"{(os.getpid)} {(_here)} {(born (os.getpid))}") name)
         (finally (os.close descriptor)))
       (return name)
       (except [FileExistsError]
-        (setv holder (_holder name))
+        (setv holder (holder-of path))
         (when holder
           (setv [pid host] holder)
           (raise (Busy path f"is in use by process {pid} on {host}; if that is gone, delete {name}")))

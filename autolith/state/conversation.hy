@@ -112,26 +112,36 @@ the kinds. A Conversation holds the records of its newest segment in `records`; 
 
 (defn _set-aside [path]
   "Rename the segment PATH, which has no record, out of the way; return what to say about it."
-  (os.rename path (+ path ".unreadable"))
-  f"{path} holds no readable record; it was renamed to {path}.unreadable, and the segment before it is used")
+  (try
+    (os.rename path (+ path ".unreadable"))
+    (setv done f"it was renamed to {path}.unreadable")
+    (except [e OSError]
+      (setv done f"it could not be renamed ({e.strerror})")))
+  f"{path} holds no readable record; {done}, and the segment before it is used")
 
 (defn _from-segment [id start path header records warnings]
   "Return the Conversation ID whose segment PATH, from START on, has HEADER (or None) and RECORDS."
   (setv header (| (_substitute-header id start records) (or header {}) {"id" id})
         c (Conversation header start))
+  (when (is c.directory None)
+    (setv c.directory (or (listings.directory-of id path) (_cwd "/"))))
   (setv c.path path
         c.warnings warnings
         c.records records
-        c.seq (max start (max (gfor r records (or (.get r "seq") 0))))
-        c.directory (next (gfor r (reversed records) :if (.get r "directory") (get r "directory")) c.directory)
-        c.turns (max c.turns (max (gfor r records (or (.get r "turn") 0))))
+        c.seq (_highest records "seq" start)
+        c.directory (or (listings.last records "directory") c.directory)
+        c.turns (_highest records "turn" c.turns)
         c.call-ids (sfor r records :if (= (get r "kind") "item") (.get (.get r "item" {}) "call_id")))
   c)
+
+(defn _highest [records key least]
+  "Return the highest number that one of RECORDS has under KEY, not below LEAST."
+  (max [least #* (gfor r records :setv n (.get r key) :if (isinstance n int) n)]))
 
 (defn _substitute-header [id start records]
   "Return the header to use for what a damaged one does not say about the segment of ID from START with RECORDS."
   {"kind" "conversation" "version" segment.VERSION "id" id "created" (.get (get records 0) "time" (stamp.now))
-   "directory" (os.getcwd) "provider" None "model" None "effort" None
+   "directory" None "provider" None "model" None "effort" None
    "cache_key" f"autolith-{id}" "start" start "turns" 0 "preview" ""})
 
 (defn _warn-of-directory [c]
@@ -140,13 +150,14 @@ the kinds. A Conversation holds the records of its newest segment in `records`; 
   (when (not (os.path.isdir directory))
     (.append c.warnings
       (+ f"the directory of this conversation, {directory}, is not there any more (moved, renamed or deleted); "
-         f"it goes on in {(_cwd)}, and what it says about files may name the old place"))))
+         f"it goes on in {(_cwd "a directory that is gone too: change it with (cwd \"PATH\")")}, "
+         "and what it says about files may name the old place"))))
 
-(defn _cwd []
-  "Return the working directory, or a word when that is gone too."
+(defn _cwd [otherwise]
+  "Return the working directory, or OTHERWISE when that is gone."
   (try
     (os.getcwd)
-    (except [OSError] "a directory that is gone too: change it with (cwd \"PATH\")")))
+    (except [OSError] otherwise)))
 
 ;; * Appending
 
@@ -204,9 +215,8 @@ else it is dropped."
       (when (and (= (get entry "kind") "message") (not (.get entry "steering")))
         (-= c.turns 1))))
   (setv waiting (sfor u c.unwritten (id u))
-        c.seq (max (- c.start 1) #* (gfor r c.records
-                                          :if (not (or (.get r "held") (in (id r) waiting)))
-                                          (or (.get r "seq") 0))))
+        written (lfor r c.records :if (not (or (.get r "held") (in (id r) waiting))) r)
+        c.seq (_highest written "seq" (- c.start 1)))
   (for [entry c.unwritten]
     (+= c.seq 1)
     (setv (get entry "seq") c.seq))
@@ -399,6 +409,10 @@ A disk that refuses them leaves a warning: history says the same as long as they
 of the conversations of DIRECTORY, or of all. Reads heads and tails of files only."
   (listings.survey directory))
 
+(defn latest [directory]
+  "Return {\"id\" of the newest conversation of DIRECTORY, or None, \"notes\" [text ...] about newer files that were passed over}."
+  (listings.latest directory))
+
 (defn newest [directory]
   "Return the id of the newest conversation of DIRECTORY, or None."
-  (listings.newest directory))
+  (get (listings.latest directory) "id"))

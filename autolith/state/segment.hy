@@ -7,10 +7,13 @@ reads the newest segment only."
 (import
   errno
   os
+  re
   autolith.base [disk forms log paths])
 
 (setv SUFFIX ".hy"
-      VERSION 1)
+      VERSION 1
+      HEADER-BYTES 65536
+      DIRECTORY (re.compile rb":directory (\"(?:[^\"\\]|\\.)*\")"))
 
 (defn root []
   "Return the folder of all conversations."
@@ -85,6 +88,16 @@ reads the newest segment only."
   (when (is header None)
     (.append warnings f"{path}: its header is unreadable; what it said is taken from the rest"))
   {"header" header "records" (_distinct records) "warnings" warnings})
+
+(defn stray-directory [path]
+  "Return the directory that the damaged first line of the segment PATH still names, or None."
+  (with [f (open path "rb")]
+    (setv line (.readline f HEADER-BYTES)
+          found (.search DIRECTORY line)))
+  (when (and found (not (get (log.parse-line line) 0)))
+    (try
+      (forms.read-one (.decode (.group found 1)))
+      (except [ValueError] None))))
 
 (defn _record? [value]
   "Tell whether VALUE can be a record."

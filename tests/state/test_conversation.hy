@@ -170,8 +170,8 @@ time.sleep(60)
   (conversation.append c (message "y"))
   (conversation.close c)
   (assert (= (lease.held) (set)))
-  (with [f (open (os.path.join (lease.folder) f"{c.id}.holder") "w")]
-    (.write f (forms.write {"pid" (os.getpid) "host" (socket.gethostname) "born" "an earlier process"})))
+  (with [f (open (os.path.join (lease.folder) f"{c.id}.lock.holder") "w")]
+    (.write f f"{(os.getpid)} {(socket.gethostname)} anearlierprocess"))
   (setv c (conversation.open-conversation c.id))
   (assert (= (texts c) ["x" "y"]))
   (conversation.close c))
@@ -276,19 +276,70 @@ time.sleep(60)
     (assert (= (len (texts c)) (+ whole 1)) size)
     (conversation.close c)))
 
-(defn test-damaged-header []
-  "A conversation whose header is unreadable still opens, with a warning, and is left out of lists with a note."
-  (setv [path id] (forty))
-  (with [f (open path "rb")] (setv lines (.readlines f)))
-  (with [f (open path "wb")] (.write f (.join b"" [b"{:kind \"conv\n" #* (cut lines 1 None)])))
-  (setv found (conversation.survey))
-  (assert (= (get found "rows") []))
-  (assert (in path (get found "notes" 0)))
+(setv HEADERS {"half" (fn [line] (+ (cut line 20) b"\n"))
+               "late half" (fn [line] (+ (cut line -20) b"\n"))
+               "middle" (fn [line] (.replace line b":created" b"\xff(( :created"))
+               "empty" (fn [line] b"\n")
+               "missing" (fn [line] b"")
+               "nul" (fn [line] (+ (* b"\0" (len line)) b"\n"))})
+
+(defn damaged [directory how [text "message"]]
+  "Return the id of a closed conversation of DIRECTORY whose header HOW has damaged."
+  (setv c (begun directory (message text) (said "answer")))
+  (conversation.close c)
+  (with [f (open c.path "rb")] (setv lines (.readlines f)))
+  (with [f (open c.path "wb")] (.write f (.join b"" [((get HEADERS how) (get lines 0)) #* (cut lines 1 None)])))
+  c.id)
+
+(defn [(pytest.mark.parametrize "how" (list HEADERS))] test-damaged-header [tmp-path how]
+  "A conversation whose header is damaged opens with a warning, is listed with a note, and is the newest again once it was opened."
+  (setv here (str (/ tmp-path "a \"b\""))
+        id (do (os.mkdir here) (damaged here how))
+        found (conversation.survey))
+  (assert (= (lfor r (get found "rows") [(get r "id") (get r "preview") (get r "turns")]) [[id "message" 1]]))
+  (assert (in id (get found "notes" 0)))
+  (os.chdir here)
   (setv c (conversation.open-conversation id))
-  (assert (= (len (texts c)) 40))
+  (assert (= (texts c) ["message" "answer"]))
   (assert c.warnings)
+  (assert (= (get (conversation.configuration c) "directory") here))
   (conversation.append c (message "on"))
-  (conversation.close c))
+  (conversation.close c)
+  (assert (= (conversation.latest here) {"id" id "notes" []}))
+  (assert (= (get (conversation.survey here) "rows" 0 "id") id)))
+
+(defn [(pytest.mark.parametrize "how" (list HEADERS))] test-newest-with-a-damaged-header [tmp-path how]
+  "The newest of a directory is opened though its header is damaged, or a note says that it was passed over and how to open it."
+  (setv here (str tmp-path)
+        old (begun here (message "old")))
+  (conversation.close old)
+  (time.sleep 0.005)
+  (setv id (damaged here how)
+        found (conversation.latest here))
+  (if (in how ["late half" "middle"])
+    (assert (= found {"id" id "notes" []}))
+    (do (assert (= (get found "id") old.id))
+        (assert (in f"autolith resume {id}" (get found "notes" 0)))))
+  (assert (in id (.join " " (get (conversation.survey here) "notes")))))
+
+(defn test-a-damaged-header-is-made-up-for-by-the-preamble [tmp-path]
+  "Where the header says nothing, the records near the beginning tell the directory."
+  (setv c (begun (str tmp-path) (message "x") {"kind" "preamble" "directory" (str tmp-path)} (said "a") (said "b") (said "c")))
+  (conversation.close c)
+  (with [f (open c.path "rb")] (setv lines (.readlines f)))
+  (with [f (open c.path "wb")] (.write f (.join b"" [b"\n" #* (cut lines 1 None)])))
+  (assert (= (conversation.newest (str tmp-path)) c.id)))
+
+(defn test-a-conversation-without-a-record-is-passed-over [tmp-path]
+  "A newest conversation with nothing readable in it is named in a note, and the one before it is opened."
+  (setv old (begun (str tmp-path) (message "old")))
+  (conversation.close old)
+  (os.makedirs (segment.folder "4abcdef"))
+  (with [f (open (segment.path "4abcdef" 1) "wb")] (.write f (* b"\0" 4096)))
+  (setv found (conversation.latest (str tmp-path)))
+  (assert (= (get found "id") old.id))
+  (assert (in "4abcdef" (get found "notes" 0)))
+  (assert (in "4abcdef" (get (conversation.survey) "notes" 0))))
 
 (defn test-empty-segment-is-set-aside []
   "A newest segment without a record gives way to the one before it and stays on disk under another name."
@@ -386,6 +437,117 @@ conversation.close(c)
   (assert (= (texts c) ["one" (* "kept" 50) "kept too" "space again"]))
   (assert (= (lfor r c.records (get r "seq")) [1 2 3 4]))
   (assert (= c.warnings []))
+  (conversation.close c))
+
+(setv NO-ROOM "
+import os, resource, signal, sys, hy
+from autolith.base import paths
+from autolith.state import conversation
+how, root = sys.argv[1:]
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+if how == 'full':
+    limit, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+elif how == 'closed':
+    os.makedirs(root, 0o700)
+    os.chmod(root, 0o500)
+    if not os.getuid():
+        os.chown(root, 65534, -1)
+        os.seteuid(65534)
+elif how == 'file':
+    open(root, 'w').close()
+message = lambda t: {'kind': 'message', 'role': 'user', 'content': t}
+c = conversation.create('/', provider='p', model='m', effort=None)
+for text in ['one', 'two']:
+    try:
+        conversation.append(c, message(text))
+        print('accepted')
+    except conversation.StorageFailed as e:
+        print('refused:', e)
+print(c.seq, c.turns, len(c.records), len(c.unwritten))
+if how == 'full':
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+elif how == 'closed':
+    os.chmod(root, 0o700)
+else:
+    os.unlink(root)
+conversation.append(c, message('three'))
+print(len(conversation.take_warnings(c)))
+conversation.close(c)
+c = conversation.open_conversation(c.id)
+print([r['content'] for r in c.records], c.seq, c.warnings)
+")
+
+(defn no-room [how root]
+  "Return the lines of a new conversation in a process where ROOT, below a folder that all may enter, is HOW."
+  (setv out (subprocess.run [sys.executable "-c" NO-ROOM how root] :capture-output True :text True))
+  (assert (= out.returncode 0) out.stderr)
+  (.splitlines out.stdout))
+
+(defn open-to-all [folder]
+  "Let everybody enter FOLDER and what is above it in the test's own folders."
+  (for [place [folder #* folder.parents]]
+    (when (= (. (os.stat place) st-uid) (os.getuid))
+      (os.chmod place (| (. (os.stat place) st-mode) 0o055)))))
+
+(defn [(pytest.mark.parametrize "how" ["full" "closed" "file"])] test-no-room-for-the-first-message [tmp-path monkeypatch how]
+  "Where the first message of a new conversation cannot be kept, that is said, with the path; with room again it begins at one."
+  (setv data (/ tmp-path "data"))
+  (monkeypatch.setenv "XDG_DATA_HOME" (str data))
+  (open-to-all tmp-path)
+  (when (= how "closed")
+    (.mkdir (/ tmp-path "state"))
+    (os.chmod (/ tmp-path "state") 0o777)
+    (monkeypatch.setenv "XDG_STATE_HOME" (str (/ tmp-path "state"))))
+  (setv lines (no-room how (str data)))
+  (assert (= (lfor l (cut lines 2) (get (.partition l ":") 0)) ["refused" "refused"]) lines)
+  (assert (in (str data) (get lines 0)))
+  (assert (= (get lines 2) "0 0 0 0"))
+  (assert (= (get lines 4) "['three'] 1 []")))
+
+(defn [(pytest.mark.parametrize "how" ["closed" "file"])] test-no-room-for-the-lease [tmp-path monkeypatch how]
+  "Where no lease can be written the conversation goes on, and the warning says which file and why, not that it is in use."
+  (setv state (/ tmp-path "state"))
+  (monkeypatch.setenv "XDG_STATE_HOME" (str state))
+  (open-to-all tmp-path)
+  (.mkdir (/ tmp-path "data"))
+  (os.chmod (/ tmp-path "data") 0o777)
+  (monkeypatch.setenv "XDG_DATA_HOME" (str (/ tmp-path "data")))
+  (setv lines (no-room how (str state)))
+  (assert (= (cut lines 2) ["accepted" "accepted"]))
+  (assert (= (get lines 2) "2 2 2 0"))
+  (assert (= (get lines 3) "1"))
+  (assert (= (get lines 4) "['one', 'two', 'three'] 3 []")))
+
+(defn test-a-lease-that-cannot-be-signed [monkeypatch]
+  "A lease whose file takes no bytes is a lease all the same: a warning says why, and a second opener is refused."
+  (defn full [#* _] (raise (OSError errno.ENOSPC "no space left on device")))
+  (setv c (begun "/" (message "x")))
+  (conversation.close c)
+  (monkeypatch.setattr os "pwrite" full)
+  (setv c (conversation.open-conversation c.id))
+  (assert (in c.id (get c.warnings 0)))
+  (with [e (pytest.raises conversation.InUse)]
+    (conversation.open-conversation c.id))
+  (assert (not-in "unknown" (str e.value)))
+  (conversation.close c)
+  (assert (= (lease.held) (set))))
+
+(defn test-without-a-lease-the-log-is-guarded [tmp-path monkeypatch]
+  "Where there is no lease, the second of two processes is still kept from writing, with the reason."
+  (setv c (begun "/" (message "x")))
+  (conversation.close c)
+  (.write-text (/ tmp-path "file") "")
+  (monkeypatch.setenv "XDG_STATE_HOME" (str (/ tmp-path "file")))
+  (setv a (conversation.open-conversation c.id)
+        b (conversation.open-conversation c.id))
+  (conversation.append a (message "a"))
+  (with [_ (pytest.raises conversation.StorageFailed)]
+    (conversation.append b (message "b")))
+  (conversation.close a)
+  (conversation.close b)
+  (setv c (conversation.open-conversation c.id))
+  (assert (= (texts c) ["x" "a"]))
   (conversation.close c))
 
 ;; A record that no disk could hold
@@ -491,7 +653,7 @@ conversation.close(c)
   (assert (= (len (conversation.listing)) 3)))
 
 (defn test-listing-reads-ends-of-files-only [monkeypatch]
-  "The list of many conversations reads a small part of each, however long it is, and skips a broken one with a note."
+  "The list of many conversations reads a small part of each, however long it is, and names a broken one in a note."
   (setv long-text (* "long line " 400)
         paths-of [])
   (for [n (range 12)]
@@ -506,7 +668,7 @@ conversation.close(c)
     (real text))
   (monkeypatch.setattr forms "read_all" counted)
   (setv found (conversation.survey))
-  (assert (= (len (get found "rows")) 11))
+  (assert (= (len (get found "rows")) 12))
   (assert (= (len (get found "notes")) 1))
   (assert (< (sum read-sizes) (// (sum (map os.path.getsize paths-of)) 3))))
 
