@@ -13,8 +13,8 @@ is {\"type\" \"message\" \"traceback\" \"restarts\"}, RESTARTS a list of #(name 
   autolith.image [printing])
 
 (defparameter hidden-files
-  #("autolith/image/" "autolith/base/threads" "autolith/base/conditions" "autolith/tool/dispatch" "autolith/tool/tool."
-    "concurrent/futures/_base.py" "importlib/_bootstrap" "<frozen ")
+  #("autolith/image/" "autolith/door/interactive" "autolith/base/threads" "autolith/base/conditions"
+    "autolith/tool/dispatch" "autolith/tool/tool." "concurrent/futures/_base.py" "importlib/_bootstrap" "<frozen ")
   "Beginnings or parts of the names of files whose frames are never shown.")
 
 (defparameter shown-frames 40
@@ -101,7 +101,8 @@ is {\"type\" \"message\" \"traceback\" \"restarts\"}, RESTARTS a list of #(name 
 (defn live-frames []
   "Return the frames of the form that runs here, and of what it called, as `frames` does for an error that has unwound."
   (setv rows (list (traceback.extract-stack))
-        begin (next (gfor [i row] (enumerate rows) :if (.startswith row.filename "<form ") i) (len rows)))
+        begins (lfor [i row] (enumerate rows) :if (and (.startswith row.filename "<form ") (= row.name "<module>")) i)
+        begin (if begins (get begins -1) (len rows)))        ; forms of outer levels wait further out
   (_quoted (lfor row (cut rows begin None)
                  :if (not (or (hidden? row.filename) (in "autolith/application/" row.filename)))
                  row)))
