@@ -170,7 +170,7 @@ accepted, until it runs."
   (setv active (or s.turn s.form))
   (when hold (setv s.held (bool (or s.queue s.steering))))
   (when s.turn (.cancel (get s.turn "task")))
-  (when (threads.main-busy) (threads.interrupt-main))
+  (when (or (threads.main-busy) (and s.form (not s.turn))) (threads.interrupt-main))
   (bool active))
 
 (defn pump [s]

@@ -16,8 +16,13 @@ tools, terminal. A job for the main thread is a map
 (defonce jobs (queue.SimpleQueue) "Jobs for the main thread; None only wakes it.")
 (defonce running [] "What the main thread is doing, outermost first.")
 (defonce after-job [] "Functions called on the main thread after each job, as to take the wakeup fd back.")
-(defonce state {"loop" None "thread" None "stopping" False "lock" (threading.Lock)}
-  "The loop, its thread, and whether `serve-main` is to end.")
+(defonce state {"loop" None "thread" None "stopping" False "lock" (threading.Lock) "sent" None}
+  "The loop, its thread, whether `serve-main` is to end, and when a SIGINT was last sent by ourselves.")
+
+(defclass Interrupted [Exception]
+  "A job of the main thread let an interrupt out, as when the second one came in its clean-up.
+
+No KeyboardInterrupt: one that reaches a task of the loop would end the loop's thread.")
 
 ;; * The loop thread
 
@@ -41,7 +46,7 @@ tools, terminal. A job for the main thread is a map
     (try
       (.run-forever loop)
       (break)
-      (except [asyncio.CancelledError] None))))       ; meant for a task that had just given way
+      (except [[asyncio.CancelledError KeyboardInterrupt SystemExit]] None))))    ; a task's own end, not the loop's
 
 (defn on-loop-thread? []
   "Is the caller on the loop thread?"
@@ -141,10 +146,11 @@ goes on up. On the loop thread nothing waits: the coroutine comes back, to be aw
   (if (is error None) (.set-result done value) (.set-exception done (_portable error))))
 
 (defn _portable [error]
-  "ERROR as something a future may hold: a bare StopIteration or a cancelled error would confuse its reader."
-  (if (isinstance error StopIteration)
-    (RuntimeError f"a form let StopIteration out: {(repr error)}")
-    error))
+  "ERROR as something a future may hold: a bare StopIteration or an interrupt would confuse, or end, its reader."
+  (cond
+    (isinstance error StopIteration) (RuntimeError f"a form let StopIteration out: {(repr error)}")
+    (isinstance error KeyboardInterrupt) (Interrupted "interrupted")
+    True error))
 
 (defn serve-main []
   "Run jobs on the main thread until `stop-main`. SIGINT reaches running jobs only."
@@ -175,10 +181,16 @@ goes on up. On the loop thread nothing waits: the coroutine comes back, to be aw
 (defn interrupt-main []
   "Interrupt what the main thread runs or waits for, as Ctrl-C would; return whether there was anything."
   (when running
+    (setv (get state "sent") (time.monotonic))
     (signal.pthread-kill (. (threading.main-thread) ident) signal.SIGINT)
     True))
 
-;; * Worker threads
+(defn own-interrupt? []
+  "Was the SIGINT that just came sent by `interrupt-main`? Asked once, it is forgotten."
+  (setv sent (get state "sent") (get state "sent") None)
+  (and (is-not sent None) (< (- (time.monotonic) sent) 0.5)))
+
+;; * Other threads
 
 (defn :async in-worker [thunk [timeout 10.0]]
   "Run THUNK, user code that the loop needs, in a thread of its own and await its value.
