@@ -6,13 +6,11 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
 (eval-when-compile (require autolith.base.macros [defonce defparameter]))
 
 (import
-  autolith.provider [credentials errors json-text])
+  autolith.provider [connections credentials errors json-text]
+  autolith.state [settings])
 
 (defparameter connect-seconds 30
   "How long a connection may take to be made.")
-
-(defparameter idle-seconds 300
-  "How long a stream may go without a real event (pings are none) before the request is given up; a quirk idle_seconds overrides.")
 
 (defparameter drain-seconds 0.25
   "How long to wait after the last event for the end of the body, so that the connection can be used again.")
@@ -51,7 +49,7 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
         url (get parts "url")
         decoder (module.Decoder request))
   (try
-    (with [:async response (.stream (client url) "POST" url :timeout (limits request)
+    (with [:async response (.stream (client request url) "POST" url :timeout (limits request)
                                     :content (get parts "content") :headers (get parts "headers"))]
       (await (check request response url))
       (setv results (decoded decoder (Body response request)))
@@ -64,8 +62,10 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
       (raise (errors.idle request (idle-of request)) :from e))
     (except [e [httpx.InvalidURL httpx.UnsupportedProtocol httpx.LocalProtocolError]]
       (raise (errors.unusable request f"{url} cannot be asked: {e}.{(errors.where-url request)}") :from e))
+    (except [e httpx.DecodingError]
+      (raise (errors.garbled request f"{url} sent what cannot be unpacked ({e}).") :from e))
     (except [e httpx.HTTPError]
-      (raise (errors.unreachable request url e) :from e))))
+      (raise (connections.failed request url e) :from e))))
 
 (defn sensible [request step #* args]
   "Return what STEP of a decoder makes of ARGS; where that stumbles over a shape that no wire knows, REQUEST's answer is garbled."
@@ -144,26 +144,35 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
     True {"authorization" f"Bearer {key}"}))
 
 (defn idle-of [request]
-  "Return the idle limit of REQUEST in seconds."
-  (.get (.get (get request "provider") "quirks" {}) "idle_seconds" idle-seconds))
+  "Return how many seconds the stream for REQUEST may go without a real event; pings are none."
+  (or (.get (.get (get request "provider") "quirks" {}) "idle_seconds") (settings.value "idle-timeout")))
 
 (defn limits [request]
   "Return the time limits of REQUEST for httpx."
   (import httpx)
   (httpx.Timeout (idle-of request) :connect connect-seconds :write 60 :pool connect-seconds))
 
-(defn client [url]
-  "Return the HTTP client of this loop for URL, made when first needed; this machine is never asked through a proxy."
-  (import asyncio httpx re)
+(defn client [request url]
+  "Return the HTTP client of this loop for URL, which REQUEST goes to, made when first needed; this machine is never asked through a
+proxy."
+  (import asyncio)
   (setv loop (asyncio.get-running-loop)
-        remote (not (re.match r"https?://(localhost|127\.|\[::1\]|0\.0\.0\.0)" url))
+        remote (not (connections.local? url))
         key #(loop remote))
   (for [old (lfor k _clients :if (.is-closed (get k 0)) k)]
     (.pop _clients old))
   (when (not-in key _clients)
-    (setv (get _clients key) (httpx.AsyncClient :trust-env remote :follow-redirects False
-                                                :limits (httpx.Limits :keepalive-expiry 30))))
+    (setv (get _clients key) (make-client request remote)))
   (get _clients key))
+
+(defn make-client [request remote]
+  "Return a new HTTP client for REQUEST; a REMOTE one heeds the environment's proxies. The certificates count for both."
+  (import httpx)
+  (try
+    (httpx.AsyncClient :trust-env remote :verify (httpx.create-ssl-context) :follow-redirects False
+                       :limits (httpx.Limits :keepalive-expiry 30))
+    (except [e [ImportError OSError ValueError httpx.InvalidURL]]
+      (raise (connections.misset request e) :from e))))
 
 (defn :async close []
   "Close the connections of this loop."

@@ -127,7 +127,7 @@
 (defn test-models-table []
   "Each model of the table is complete, and the built-in providers' models are in it."
   (for [model (.values (models.table))]
-    (assert (= (set model) #{"id" "window" "output" "efforts" "thinking" "images"}))
+    (assert (= (set model) #{"id" "window" "output" "efforts" "thinking" "images" "tools"}))
     (assert (< 0 (:output model) (:window model))))
   (for [form registry.builtin id (.get form "models" [])]
     (assert (in id (models.table)))))
@@ -156,28 +156,7 @@
   (assert (= #((:window (models.find "acme-1")) (:assumed (models.find "acme-1"))) #(5000 None))))
 
 
-;; * Errors
-
-(defn [(pytest.mark.parametrize "headers,text,seconds"
-                                [#({"retry-after-ms" "1500"} "" 1.5) #({"retry-after" "3"} "" 3) #({"retry-after" "0.5"} "" 0.5)
-                                 #({"retry-after" "Wed, 21 Oct 2015 07:28:00 GMT"} "" 0) #({"retry-after" "soon"} "" None) #({} "" None)
-                                 #({} "Please try again in 2.5s." 2.5) #({} "try again in 1m30.5s" 90.5) #({} "Try again in 17 s" 17)
-                                 #({} "retry after 20 seconds" 20) #({} "try again in 350ms" 0.35)])] test-retry-after [headers text seconds]
-  "When to try again is read from headers or words."
-  (setv found (errors.retry-after headers text))
-  (assert (= found (if (is seconds None) None (pytest.approx seconds)))))
-
-(defn [(pytest.mark.parametrize "status,words,kind"
-                                [#(None "overloaded_error Overloaded" "overloaded") #(None "rate_limit_exceeded" "rate-limit")
-                                 #(None "insufficient_quota You exceeded your current quota" "quota")
-                                 #(429 "insufficient_quota" "quota") #(429 "rate_limit_error" "rate-limit")
-                                 #(400 "context_length_exceeded" "overflow") #(400 "exceed_context_size_error" "overflow")
-                                 #(400 "invalid_request_error prompt is too long: 250000 tokens" "overflow")
-                                 #(400 "invalid_request_error" "invalid-request") #(None "what is this" "protocol")
-                                 #(None "server_error" "overloaded") #(500 "" "overloaded") #(418 "" "invalid-request")
-                                 #(400 "content_policy_violation" "refusal") #(None "authentication_error" "auth")])] test-classes [status words kind]
-  "Each way in which a provider says what failed has its kind."
-  (assert (= (errors.classify status words) kind)))
+;; * Start
 
 (defn test-start-imports-nothing-heavy []
   "What a start needs of this room imports neither HTTP nor the event loop."
