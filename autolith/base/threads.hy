@@ -114,7 +114,9 @@ goes on up. On the loop thread nothing waits: the coroutine comes back, to be aw
   "Run THUNK on the main thread, in a copy of the caller's context, and await its value."
   (import asyncio)
   (setv done (submit thunk :label label))
-  (await (asyncio.wrap-future done)))
+  (try
+    (await (asyncio.wrap-future done))
+    (except [KeyboardInterrupt] (raise (Interrupted f"{label} was interrupted") :from None))))
 
 (defn submit [thunk * [label "a form"]]
   "Queue THUNK for the main thread; return a concurrent future of its value."
@@ -146,11 +148,10 @@ goes on up. On the loop thread nothing waits: the coroutine comes back, to be aw
   (if (is error None) (.set-result done value) (.set-exception done (_portable error))))
 
 (defn _portable [error]
-  "ERROR as something a future may hold: a bare StopIteration or an interrupt would confuse, or end, its reader."
-  (cond
-    (isinstance error StopIteration) (RuntimeError f"a form let StopIteration out: {(repr error)}")
-    (isinstance error KeyboardInterrupt) (Interrupted "interrupted")
-    True error))
+  "ERROR as something a future may hold: a bare StopIteration or a cancelled error would confuse its reader."
+  (if (isinstance error StopIteration)
+    (RuntimeError f"a form let StopIteration out: {(repr error)}")
+    error))
 
 (defn serve-main []
   "Run jobs on the main thread until `stop-main`. SIGINT reaches running jobs only."
