@@ -7,12 +7,25 @@ Results are recorded in the order of the calls, before the next step acts on the
 (import
   asyncio
   json
+  re
   autolith.agent [request]
   autolith.state [conversation projection settings]
   autolith.tool [call-form registry result])
 
 (defparameter form-limit 2000 "How many characters of the form of a call are shown.")
 (defparameter cancel-patience 2.0 "Seconds that the tools of a cancelled turn have to clean up.")
+
+(defparameter varying
+  [[r"<([^<>\n]*?)\s*\d+>" r"<\1>"]                                    ; <self.eval 65>, a form read from the prompt
+   [r"\b0x[0-9a-fA-F]+" "0x"]                                           ; where an object lies
+   [r"\b\d+(?:\.\d+)? ?(?:ns|us|ms|s|secs?|seconds?|min|minutes?)\b" "DURATION"]
+   [r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?(?:Z|\b)" "DATE"]
+   [r"\b\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?\b" "TIME"]
+   [r"\b(pid|process|PID)([ =:]+)\d+" r"\1\2"]
+   [r"\btmp[A-Za-z0-9_]{6,}" "tmp"]
+   [r"\b[A-Z]?(?=[0-9a-f-]*\d)[0-9a-f]{8}[0-9a-f-]*\b" "ID"]            ; revisions, digests, stamps
+   [r"\b\d{6,}(?:\.\d+)?" "NUMBER"]]
+  "Patterns, each with what stands for it, of what differs between two failures that are the same.")
 
 (setv AFTER-BARRIER "not run: {} ended this round of calls; call again if it is still wanted"
       TRUNCATED "not run: the response ended at its output limit before the arguments were whole; call again, with less in one call"
@@ -200,9 +213,16 @@ A disk that refuses one does not keep the others from being told; it is raised a
   (if outcome.ok
     (when (!= (get call "effect") "read")
       (.clear turn.failing))
-    (do (setv key #((get call "name") (_canonical (get call "arguments")) outcome.text))
-        (setv (get turn.failing key) (+ 1 (.get turn.failing key 0)))))
+    (do (setv key #((get call "name") (_canonical (get call "arguments")) (alike outcome.text))
+            [count _] (.get turn.failing key #(0 None)))
+        (setv (get turn.failing key) #((+ count 1) outcome.text))))
   None)
+
+(defn alike [text]
+  "Return the text of a failure without what differs each time: counters, addresses, times, ids."
+  (for [[pattern stand-in] varying]
+    (setv text (re.sub pattern stand-in text)))
+  text)
 
 (defn _canonical [arguments]
   "Return ARGUMENTS as text that is the same for the same arguments."
@@ -212,7 +232,7 @@ A disk that refuses one does not keep the others from being told; it is raised a
 
 (defn stuck [turn]
   "Return why TURN should stop when a call has failed in the same way too often, else None."
-  (for [[[name _ text] count] (.items turn.failing)]
+  (for [[[name _ _] [count text]] (.items turn.failing)]
     (when (>= count (settings.value "identical-failure-limit"))
       (return (+ f"the same call of {name} failed {count} times in the same way ({(cut text 200)}); say what should be "
                  "done differently, or raise the setting identical-failure-limit and say continue"))))

@@ -15,6 +15,11 @@ A step that ends the turn gives an ending, #(status reason), status done, cancel
   autolith.state [conversation settings])
 
 (defparameter continue-limit 8 "How often in a row a provider may pause its answer and be asked to go on.")
+(defparameter incomplete-reasons
+  {"length" "the limit of output tokens (the setting max-output)"
+   "context-window" "the end of the model's context window"
+   "content-filter" "the provider's content filter"}
+  "What the reasons of an incomplete response are called.")
 (defparameter side-instructions
   "You are asked one question by a program. Answer it briefly and plainly, with nothing before or after the answer."
   "The system text of a side request.")
@@ -190,8 +195,33 @@ reasoning that leads to it."
   (match status
     "continue" (go-on turn)
     "refused" #("failed" f"the model refused{(if reason f" ({reason})" "")}; put it differently, or choose another model with (model ...)")
-    "incomplete" #("done" f"the answer stops at a limit ({(or reason "unknown")}); say continue to get the rest")
-    _ #("done" (or reason "completed"))))
+    "incomplete" (done-with turn (cut-short response))
+    _ (if (silent? response)
+        (done-with turn (+ f"the model sent nothing, neither text nor a call{(if reason f" ({reason})" "")}; "
+                           "say continue to ask it again, or put it differently"))
+        #("done" (or reason "completed")))))
+
+(defn done-with [turn reason]
+  "Return the ending of TURN for REASON, which the user has to know; show it."
+  (request.show turn "notice" :level "warning" :text reason)
+  #("done" reason))
+
+(defn cut-short [response]
+  "Return the sentence that says why RESPONSE is not whole, and how to go on."
+  (setv reason (.get response.done "reason")
+        why (.get incomplete-reasons reason f"a limit ({(or reason "unknown")})"))
+  (if (silent? response)
+    (+ f"the response stopped at {why} before it said anything; say continue to ask again"
+       (if (= reason "length") ", raise the setting max-output, or lower the effort" ""))
+    f"the answer is not whole: it stops at {why}; say continue to get the rest"))
+
+(defn silent? [response]
+  "Tell whether RESPONSE has neither a word nor a call."
+  (not (any (gfor item response.items
+                  (match (.get item "type")
+                    "message" (.strip (request.text-of item))
+                    "reasoning" False
+                    _ True)))))
 
 (defn go-on [turn]
   "Let TURN ask again after a pause of the provider's, so often; return an ending after that."

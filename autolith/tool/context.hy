@@ -8,7 +8,8 @@ A session puts a function of no arguments in `provide`, which makes the context 
   contextvars [ContextVar]
   dataclasses [dataclass]
   os
-  typing [Any])
+  typing [Any]
+  autolith.base [conditions])
 
 (defn _publish-nothing [event]
   "Drop EVENT: nobody observes calls outside a session."
@@ -41,5 +42,22 @@ ORIGIN \"user\" or \"model\"; PUBLISH a function of one event; SESSION the sessi
     (import autolith.resource [protocol])
     (setv (get _fallback "context") (ToolContext :observations (protocol.Observations))))
   (setv context (get _fallback "context"))
-  (setv context.cwd (os.getcwd))
+  (setv context.cwd (_working-directory context.cwd))
   context)
+
+(defn _working-directory [before]
+  "Return the working directory; raise an error that names it, or the one BEFORE, when it is gone."
+  (try
+    (os.getcwd)
+    (except [e OSError]
+      (raise (conditions.AutolithError
+               (+ f"the working directory, {(_gone before)}, cannot be used any more ({e.strerror}); it was moved, renamed or "
+                  "deleted: make it again, or go to another one with (cwd \"PATH\")"))
+             :from None))))
+
+(defn _gone [before]
+  "Return the name of the working directory that is gone: as the system remembers it, else as the shell or BEFORE says."
+  (try
+    (.removesuffix (os.readlink "/proc/self/cwd") " (deleted)")
+    (except [OSError]
+      (if (os.path.isabs before) before (.get os.environ "PWD" "which had no name")))))

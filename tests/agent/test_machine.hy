@@ -125,7 +125,7 @@
     "Die in the middle of things: the last LOST results are gone, TORN is what was being written; then resume."
     (setv c self.conversation)
     (when c.path
-      (hy.I.os.close c.lease.fd)
+      (hy.I.os.close c.lease.lock.descriptor)
       (when c.log (.close c.log))
       (with [f (open c.path "rb")] (setv lines (.readlines f)))
       (while (and lost (in b":kind \"result\"" (get lines -1)))

@@ -6,6 +6,7 @@
   os
   pytest
   autolith.agent [calls turn]
+  autolith.base [threads]
   autolith.state [conversation settings]
   tests.agent [lib]
   tests.doubles [scripted])
@@ -157,13 +158,31 @@
   (assert (= lib.done []))
   (assert (= (lfor r (b.records "result") (get r "ok")) (if (= wire "responses") [] [False]))))
 
-(defn test-truncated-answer-says-so [tmp-path]
-  "An answer that stops at the limit is kept, and the outcome tells how to get the rest."
-  (with [server (scripted.Server [[(scripted.answer "the beginning of") (scripted.limit)]])]
-    (setv b (lib.Bench (server.provider "anthropic-messages") tmp-path)
-          outcome (b.prompt "go")))
-  (assert (= (get outcome "text") "the beginning of"))
-  (assert (in "continue" (get outcome "reason"))))
+(defn [(pytest.mark.parametrize "wire" lib.WIRES)] test-truncated-answer-says-so [tmp-path wire]
+  "An answer that stops at the limit is kept, and a notice and the outcome tell why it is not whole and how to get the rest."
+  (with [server (scripted.Server [[(scripted.answer "the beginning of") (scripted.limit)] (scripted.answer "the end")])]
+    (setv b (lib.Bench (server.provider wire) tmp-path)
+          outcome (b.prompt "go"))
+    (assert (= (get outcome "text") "the beginning of"))
+    (assert (= (get outcome "status") "done"))
+    (assert (in "continue" (get outcome "reason")))
+    (assert (in "max-output" (get outcome "reason")))
+    (assert (= (lfor e (b.of-kind "notice") [(get e "level") (get e "text")]) [["warning" (get outcome "reason")]]))
+    (assert (= (get (b.prompt "continue") "text") "the end")))
+  (assert (= (len (b.of-kind "notice")) 1)))
+
+(defn [(pytest.mark.parametrize "wire" lib.WIRES)
+       (pytest.mark.parametrize "parts" [[] [(scripted.answer "")] [(scripted.answer " \n")] [(scripted.reasoning "hm")]
+                                         [(scripted.reasoning "hm") (scripted.limit)]])]
+  test-nothing-is-said [tmp-path wire parts]
+  "A response without a word or a call says so in a notice and in the outcome, and the next turn works."
+  (with [server (scripted.Server [[#* parts] (scripted.answer "here")])]
+    (setv b (lib.Bench (server.provider wire) tmp-path)
+          outcome (b.prompt "go"))
+    (assert (= #((get outcome "status") (.strip (get outcome "text"))) #("done" "")))
+    (assert (= (lfor e (b.of-kind "notice") (get e "text")) [(get outcome "reason")]))
+    (assert (in "continue" (get outcome "reason")))
+    (assert (= (get (b.prompt "continue") "text") "here"))))
 
 ;; * Steering
 
@@ -212,6 +231,38 @@
   (assert (= #((get outcome "status") (get outcome "requests")) #("failed" 3)))
   (assert (in "lab.fail" (get outcome "reason")))
   (assert (= (lib.history-complaints b.agent.conversation) [])))
+
+(defn test-the-same-failure-of-a-form-stops-the-turn [tmp-path]
+  "A form that fails again and again in the same way ends the turn, though each evaluation has a number and objects an address."
+  (settings.put "identical-failure-limit" 3)
+  (try
+    (with [server (scripted.Server (* [(scripted.calls "self_eval" {"form" "(print (object)) (defn f [] (/ 1 0)) (f)"})] 3))]
+      (setv b (lib.Bench (server.provider "responses") tmp-path)
+            outcome (threads.on-loop (b.turn "go"))))      ; forms need a main thread that serves them
+    (finally (settings.put "identical-failure-limit" None)))
+  (assert (> (len (set (lfor r (b.records "result") (get r "text")))) 1))
+  (assert (= #((get outcome "status") (get outcome "requests")) #("failed" 3)))
+  (assert (in "self.eval" (get outcome "reason"))))
+
+(setv ALIKE [["File \"<self.eval 65>.hy\", line 2" "File \"<self.eval 7>.hy\", line 2"]
+             ["<object object at 0x7fe7d8538590>" "<object object at 0x55d0aa>"]
+             ["timed out after 1.25 s" "timed out after 980 ms"]
+             ["took 3 seconds, at 11:02:44" "took 12 seconds, at 11:02:57.120"]
+             ["2026-11-30T12:10:58.151Z: lost" "2026-12-01T00:00:00.000Z: lost"]
+             ["has changed since revision R0a1b2c3d4e5f6789" "has changed since revision R9876543210abcdef"]
+             ["see output:0123456789abcdef01234567" "see output:76543210fedcba9876543210"]
+             ["no such file: /tmp/tmpab12cd34/x" "no such file: /tmp/tmpzz99yy_8/x"]
+             ["process 4711 ended" "process 4712 ended"]]
+      UNLIKE [["line 2 is too long" "line 3 is too long"]
+              ["division by zero" "no such name: x"]
+              ["3 tests failed" "2 tests failed"]
+              ["no file called a.hy" "no file called b.hy"]
+              ["exit status 1" "exit status 2"]])
+
+(defn [(pytest.mark.parametrize "pair" [#* ALIKE #* UNLIKE])] test-failures-that-are-the-same [pair]
+  "Two failures are the same when they differ in counters, addresses, times and ids only, not when they say something else."
+  (setv [one two] (map calls.alike pair))
+  (assert (= (= one two) (in pair ALIKE))))
 
 (defn test-failures-with-progress-between-do-not-stop-it [tmp-path]
   "The same failure with a successful change between does not count as repeated."

@@ -3,6 +3,8 @@
 (eval-when-compile (require autolith.tool.macros [deftool]))
 (import
   os
+  pytest
+  autolith.base [conditions]
   autolith.tool [context registry]
   tests.tool.lib [call tools])
 
@@ -14,6 +16,19 @@
   (assert (is first.observations second.observations))
   (assert (= second.cwd (os.getcwd)))
   (assert (= second.origin "user")))
+
+(defn test-a-directory-that-is-gone [monkeypatch tmp-path]
+  "A working directory that vanished is named in an expected error with the way out; a place that is there again works."
+  (setv here (/ tmp-path "here"))
+  (.mkdir here)
+  (.chdir monkeypatch here)
+  (context.obtain)
+  (.rmdir here)
+  (with [e (pytest.raises conditions.AutolithError)] (context.obtain))
+  (assert (in (str here) (str e.value)))
+  (assert (in "(cwd " (str e.value)))
+  (.chdir monkeypatch tmp-path)
+  (assert (= (. (context.obtain) cwd) (os.getcwd))))
 
 (defn test-the-session-provides [monkeypatch tools]
   "User code gets the session's context; inside a call it gets the call's own."
