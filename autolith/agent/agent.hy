@@ -63,6 +63,7 @@ ON-PROVIDER-EVENT sees each of them; TOOLS is a function that gives the declarat
           self.requests 0
           self.calls 0
           self.continued 0
+          self.overflowed None
           self.usage {}
           self.text ""
           self.response None

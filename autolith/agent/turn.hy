@@ -9,7 +9,7 @@ A step that ends the turn gives an ending, #(status reason), status done, cancel
 (import
   asyncio
   time
-  autolith.agent [agent :as agents calls context prompt repair request]
+  autolith.agent [agent :as agents calls compaction context prompt repair request]
   autolith.base [conditions]
   autolith.provider [errors]
   autolith.state [conversation settings])
@@ -93,9 +93,9 @@ A step that ends the turn gives an ending, #(status reason), status done, cancel
                   "or raise the setting request-limit"))))
 
 (defn :async before-request [turn]
-  "Do what comes before each request of TURN: the session's changes. Compaction belongs here."
+  "Do what comes before each request of TURN: the session's changes, and compaction when it is time."
   (turn.agent.before-request)
-  None)
+  (await (compaction.before-request turn)))
 
 (defn :async ask [turn]
   "Send the next request of TURN; return the Response, or None when `on-failure` wants another round."
@@ -113,7 +113,8 @@ A step that ends the turn gives an ending, #(status reason), status done, cancel
 
 (defn :async on-failure [turn error]
   "Decide about ERROR, a ProviderError of TURN: give \"retry\" to send the request again, else None. Retries belong here."
-  None)
+  (when (and (= error.kind "overflow") (await (compaction.after-overflow turn)))
+    "retry"))
 
 (defn record-response [turn response]
   "Record the items of RESPONSE in wire order, and its usage, with one sync; show its messages."

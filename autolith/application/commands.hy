@@ -18,7 +18,8 @@ aliases (names)."
 
 (defonce commands {} "Name -> Command.")
 (defonce packaged {} "Name -> the attributes that a module in `sources` gave the command.")
-(defonce sources ["autolith.application.builtin" "autolith.application.builtin_model"] "The modules that define the packaged commands, imported when one is looked for.")
+(defonce sources ["autolith.application.builtin" "autolith.application.builtin_model"]
+  "The modules that define the packaged commands, imported when one is looked for.")
 
 (defclass WrongArguments [conditions.AutolithError]
   "A command was called with arguments that it does not take."

@@ -16,7 +16,7 @@ the kinds. A Conversation holds the records of its newest segment in `records`; 
       Unknown listings.Unknown
       StorageFailed disk.StorageError)
 
-(defparameter kept-kinds #{"item" "result" "usage" "failure" "user-operation" "summary"}
+(defparameter kept-kinds #{"item" "result" "usage" "failure" "user-operation"}
   "Kinds of records about what has happened: when the disk refuses one, it waits for the next append.")
 (defparameter carried-operations 16
   "How many user operations the header of a new segment repeats.")
@@ -370,8 +370,13 @@ A disk that refuses them leaves a warning: history says the same as long as they
        (- carried-operations) None))
 
 (defn user-messages [c]
-  "Return the message records of C that are in memory, oldest first."
-  (lfor r c.records :if (= (get r "kind") "message") r))
+  "Return the message records of C that are in memory, oldest first; a summary gives those that it keeps."
+  (lfor r c.records
+        message (match (get r "kind")
+                  "message" [r]
+                  "summary" (or (.get r "messages") [])
+                  _ [])
+        message))
 
 (defn history-page [c [before None] [count 50]]
   "Return at most COUNT records of C with numbers below BEFORE (None: the newest), oldest first, from whichever segment."

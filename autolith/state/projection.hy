@@ -10,8 +10,11 @@ a call, a repeated call and reasoning that nothing follows are left out. Records
                  "some or none of its effects. Inspect the state it would have changed before you retry."))
 
 (defparameter summary-bridge
-  "The conversation so far was replaced by this summary of it; go on from here.\n\n"
+  (+ "The conversation so far was replaced by this summary of it; go on from here. What it calls done, cancelled or dropped is "
+     "not to be taken up again. A permission or choice that was asked for and is not stated as given counts as not given: ask again.\n\n")
   "What introduces a summary to the model.")
+
+(setv LAST-WORDS "The user's last message, word for word:")
 
 (defn items [records]
   "Return the neutral items that RECORDS come to."
@@ -91,14 +94,23 @@ a call, a repeated call and reasoning that nothing follows are left out. Records
   {"type" "text" "text" text})
 
 (defn _messages [record]
-  "Return the message items, one or none, that the message or summary RECORD comes to."
+  "Return the items that the message or summary RECORD comes to: one message or none, before a summary what is native."
   (setv content (.get record "content" "")
         blocks (if (isinstance content str)
                  (if (.strip content) [(text-block content)] [])
                  (list content)))
   (when (= (get record "kind") "summary")
-    (setv blocks [(text-block summary-bridge) #* blocks]))
+    (setv blocks [(text-block summary-bridge) #* blocks #* (_last-words (or (.get record "messages") []))]))
   (setv blocks [#* blocks #* (or (.get record "images") [])])
-  (if blocks
-    [{"type" "message" "role" (.get record "role" "user") "content" blocks}]
-    []))
+  [#* (or (.get record "native") [])
+   #* (if blocks
+        [{"type" "message" "role" (.get record "role" "user") "content" blocks}]
+        [])])
+
+(defn _last-words [messages]
+  "Return the blocks that repeat MESSAGES, the user's last that a summary keeps."
+  (setv blocks (lfor m messages
+                     item (_messages {"kind" "message" #** m})
+                     block (get item "content")
+                     block))
+  (if blocks [(text-block LAST-WORDS) #* blocks] []))

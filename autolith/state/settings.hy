@@ -245,6 +245,10 @@ process; VARIABLE is an environment variable or None. `:unsaved [VALUE ...]` nam
   "How hard the model thinks, as none, low, medium, high; unset: the model's own choice.")
 (defsetting max-output (integer 1 1_000_000) None durable "AUTOLITH_MAX_OUTPUT"
   "The most tokens of one answer; unset: the model's own limit.")
+(defsetting context-window (integer 1_000 100_000_000) None durable "AUTOLITH_CONTEXT_WINDOW"
+  "The tokens that a request may have; unset: what is known of the model.")
+(defsetting compaction-threshold (integer 10 100) 80 durable "AUTOLITH_COMPACTION_THRESHOLD"
+  "At how many percent of the window a conversation is replaced by a summary of it.")
 (defsetting idle-timeout (integer 1 86_400) 300 durable "AUTOLITH_IDLE_TIMEOUT"
   "The seconds without a word from the provider after which a request has failed.")
 (defsetting request-limit (integer 1 10_000) 100 durable "AUTOLITH_REQUEST_LIMIT"
