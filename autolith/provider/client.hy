@@ -42,7 +42,24 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
     (over-http request)))
 
 (defn :async over-http [request]
-  "Yield the events of the answer to REQUEST, over HTTP."
+  "Yield the events of the answer to REQUEST, over HTTP; a sign-in that is refused is renewed, once."
+  (import autolith.provider [signin])
+  (setv form (get request "provider"))
+  (await (signin.fresh form))
+  (for [last [(not (.get form "signin")) True]]
+    (setv events (once request))
+    (try
+      (for [:async event events]
+        (yield event))
+      (return)
+      (except [e errors.ProviderError]
+        (when (or last (!= e.status 401) (not (await (signin.renew form))))
+          (raise)))
+      (finally
+        (await (.aclose events))))))
+
+(defn :async once [request]
+  "Yield the events of the answer to REQUEST, asked once."
   (import httpx)
   (setv module (wire (get request "provider"))
         parts (prepare request module)
@@ -112,6 +129,7 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
    "headers" {"content-type" "application/json" "accept" "text/event-stream" "cache-control" "no-store" "user-agent" "autolith"
               #** (get wanted "headers")
               #** keys
+              #** (credentials.headers form)
               #** (.get form "headers" {})}})
 
 (defn join-url [request path]
@@ -133,7 +151,7 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
   (setv key (credentials.key form))
   (cond
     (not key) (if (and (.get form "key_variable") (not (.get (.get form "quirks" {}) "key_optional")))
-                (raise (errors.ProviderError "auth" (+ f"{(get form "name")} needs a key: set {(get form "key_variable")} and start again,"
+                (raise (errors.ProviderError "auth" (+ f"{(get form "name")} needs a key: {(credentials.way-in form)},"
                                                        " or choose another provider.")
                                              :provider (get form "name")))
                 {})

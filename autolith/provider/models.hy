@@ -1,10 +1,11 @@
 "Know the models: their windows, output limits and efforts, from the table models.forms, one map a model.
 
-A model is {\"id\" \"window\" \"output\" \"efforts\" [..] \"thinking\" \"images\"}: tokens in all, tokens of an answer,
-the efforts it takes ([]: none), how an Anthropic model thinks (adaptive, budget or None), whether it sees images.
-One that is not listed works too; `find` then returns what is assumed, with \"assumed\" saying so in a sentence."
+A model is {\"id\" \"window\" \"output\" \"efforts\" [..] \"thinking\" \"images\" \"tools\"}: tokens in all, tokens of an answer,
+the efforts it takes ([]: none), how an Anthropic model thinks (adaptive, budget or None), whether it sees images and calls tools.
+What a provider's own list said (discovery.hy) counts where the table has nothing. One that nobody lists works too; `find` then
+returns what is assumed, with \"assumed\" saying so in a sentence."
 
-(eval-when-compile (require autolith.base.macros [defonce]))
+(eval-when-compile (require autolith.base.macros [defonce defparameter]))
 
 (import
   os
@@ -13,7 +14,11 @@ One that is not listed works too; `find` then returns what is assumed, with \"as
 
 (defonce _table None "The models by id, read when first needed.")
 
-(setv UNLISTED {"window" 128000 "output" 16000 "efforts" ["low" "medium" "high"] "thinking" None "images" True})
+(defparameter efforts ["none" "minimal" "low" "medium" "high" "xhigh" "max" "ultra"]
+  "The words for efforts, from the least on; one that a model lacks becomes the nearest.")
+
+(setv UNLISTED {"window" 128000 "output" 16000 "efforts" ["low" "medium" "high"] "thinking" None "images" True
+                "tools" True})
 
 (defn table []
   "Return the models by id."
@@ -24,8 +29,21 @@ One that is not listed works too; `find` then returns what is assumed, with \"as
   _table)
 
 (defn define [model]
-  "Enter MODEL, a map with at least an id and a window, in the table."
-  (setv (get (table) (get model "id")) {#** UNLISTED #** model}))
+  "Enter MODEL, a map with at least an id, in the table, over what is known of that id; ValueError names a field that there is not."
+  (setv strange (lfor k model :if (not-in k [#* UNLISTED "id"]) k))
+  (when strange
+    (import difflib)
+    (setv near (difflib.get-close-matches (str (get strange 0)) (list UNLISTED) 1 0.5))
+    (raise (ValueError (+ f"model {(get model "id")}: unknown field {(hy.unmangle (str (get strange 0)))}; "
+                          (if near f"did you mean {(hy.unmangle (get near 0))}?"
+                              f"there are {(.join ", " UNLISTED)}")))))
+  (for [field ["window" "output"]]
+    (when (and (in field model) (not (and (isinstance (get model field) int) (> (get model field) 0))))
+      (raise (ValueError f"model {(get model "id")}: {field} is a number of tokens, not {(get model field) !r}"))))
+  (setv whole {#** UNLISTED #** (.get (table) (get model "id") {}) #** model}
+        (get whole "output") (min (get whole "output") (get whole "window"))
+        (get (table) (get model "id")) whole)
+  whole)
 
 (defn find [id]
   "Return what is known about the model ID; one with a date, a vendor or a variant in its name counts as the one it varies."
@@ -35,7 +53,17 @@ One that is not listed works too; `find` then returns what is assumed, with \"as
   (for [name [id bare (re.sub r"-(\d{4}-?\d{2}-?\d{2}|latest)$" "" bare)]]
     (when (in name known)
       (return {#** (get known name) "id" id "assumed" None})))
-  (assume id bare))
+  (or (learned id bare) (assume id bare)))
+
+(defn learned [id bare]
+  "Return what a provider's own list says about the model ID, called BARE without its vendor, if it says how long its window is."
+  (import autolith.provider [discovery])
+  (setv said (discovery.facts id))
+  (when (.get said "window")
+    (setv guess (assume id bare)
+          whole {#** guess #** said "id" id "assumed" None}
+          (get whole "output") (min (get whole "output") (get whole "window")))
+    whole))
 
 (defn assume [id bare]
   "Return what is assumed about the unlisted model ID, called BARE without its vendor."
@@ -49,11 +77,20 @@ One that is not listed works too; `find` then returns what is assumed, with \"as
    "assumed" (+ f"{id} is not in the table of models; a window of {(get guess "window") :,} tokens is assumed and answers of "
                 f"at most {(get guess "output") :,}.")})
 
-(defn effort [id wanted]
-  "Return the effort that the model ID takes for WANTED: that one, else the nearest that it knows, else None."
-  (setv offered (get (find id) "efforts")
-        order ["none" "minimal" "low" "medium" "high" "xhigh" "max"])
-  (cond
-    (or (not wanted) (not offered)) None
-    (or (in wanted offered) (not-in wanted order)) wanted
-    True (min offered :key (fn [e] (abs (- (.index order e) (.index order wanted)))))))
+(defn effort [id wanted [provider None]]
+  "Return the effort to send to the model ID for WANTED: that one, else the nearest that it takes, else None.
+The quirks of PROVIDER, a form, may narrow the choice (efforts, a list) and say how one is called there (effort_words, a map)."
+  (setv quirks (.get (or provider {}) "quirks" {})
+        taken (.get quirks "efforts")
+        offered (lfor e (get (find id) "efforts") :if (or (not taken) (in e taken)) e)
+        nearest (cond
+                  (or (not wanted) (not offered)) None
+                  (or (in wanted offered) (not-in wanted efforts)) wanted
+                  True (min offered :key (fn [e] (distance e wanted)))))
+  (.get (or (.get quirks "effort_words") {}) nearest nearest))
+
+(defn distance [effort wanted]
+  "Return how far EFFORT is from WANTED; one that has no place among the known words is farthest."
+  (if (in effort efforts)
+    (abs (- (.index efforts effort) (.index efforts wanted)))
+    (len efforts)))

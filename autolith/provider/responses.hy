@@ -16,7 +16,7 @@ deltas. All items are given out at the end, when it is known whether the respons
   "Return the path, body and headers that ask for REQUEST."
   (setv form (get request "provider")
         quirks (.get form "quirks" {})
-        effort (models.effort (get request "model") (.get request "effort"))
+        effort (models.effort (get request "model") (.get request "effort") (get request "provider"))
         thinks (bool (get (models.find (get request "model")) "efforts"))
         tools (lfor t (sorted (or (.get request "tools") []) :key (fn [t] (get t "name"))) (tool t)))
   {"path" "/responses"
