@@ -13,8 +13,9 @@ is {\"type\" \"message\" \"traceback\" \"restarts\"}, RESTARTS a list of #(name 
   autolith.image [printing])
 
 (defparameter hidden-files
-  #("autolith/image/" "autolith/door/interactive" "autolith/base/threads" "autolith/base/conditions"
-    "autolith/tool/dispatch" "autolith/tool/tool." "concurrent/futures/_base.py" "importlib/_bootstrap" "<frozen ")
+  #("autolith/image/" "autolith/door/interactive" "autolith/door/terminal/reading" "autolith/base/threads" "autolith/base/conditions"
+    "autolith/tool/context" "autolith/tool/dispatch" "autolith/tool/tool."
+    "concurrent/futures/_base.py" "importlib/_bootstrap" "<frozen ")
   "Beginnings or parts of the names of files whose frames are never shown.")
 
 (defparameter shown-frames 40

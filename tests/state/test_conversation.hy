@@ -291,14 +291,14 @@ time.sleep(60)
   (with [f (open c.path "wb")] (.write f (.join b"" [((get HEADERS how) (get lines 0)) #* (cut lines 1 None)])))
   c.id)
 
-(defn [(pytest.mark.parametrize "how" (list HEADERS))] test-damaged-header [tmp-path how]
+(defn [(pytest.mark.parametrize "how" (list HEADERS))] test-damaged-header [tmp-path monkeypatch how]
   "A conversation whose header is damaged opens with a warning, is listed with a note, and is the newest again once it was opened."
   (setv here (str (/ tmp-path "a \"b\""))
         id (do (os.mkdir here) (damaged here how))
         found (conversation.survey))
   (assert (= (lfor r (get found "rows") [(get r "id") (get r "preview") (get r "turns")]) [[id "message" 1]]))
   (assert (in id (get found "notes" 0)))
-  (os.chdir here)
+  (.chdir monkeypatch here)
   (setv c (conversation.open-conversation id))
   (assert (= (texts c) ["message" "answer"]))
   (assert c.warnings)
