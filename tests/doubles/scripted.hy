@@ -25,8 +25,8 @@ list of parts, or a function of the request's body that gives one of those. Part
     (page text)               an HTML page with status 200
     (recorded path)           the bytes of a recorded stream
 
-SERVER has `base-url`, `requests` (maps \"path\" \"headers\" (names in lower case) \"wire\" \"body\" \"time\"), `problems`, `disconnects` (how often a
-client went away in the middle) and `(provider wire)`. It is strict (see `strict.hy`): a request that a real provider would refuse is
+SERVER has `base-url`, `requests` (maps \"path\" \"headers\" (names in lower case) \"wire\" \"body\" \"data\" its bytes \"time\"),
+`problems`, `disconnects` (how often a client went away in the middle) and `(provider wire)`. It is strict (see `strict.hy`): a request that a real provider would refuse is
 answered 400 with the reason, noted in `problems`, and raised as AssertionError when the `with` ends; a test that provokes
 one empties `problems`. A request beyond the end of the script is a problem too."
 
@@ -335,7 +335,7 @@ one empties `problems`. A request beyond the end of the script is a problem too.
     (setv complaints (if self.strict (strict.check wire headers body) []))
     (when complaints
       (return #(wire (self.refuse (.join "; " complaints) wire path headers body))))
-    (self.note wire path headers body)
+    (self.note wire path headers body data)
     (with [_ self.lock]
       (setv turn (when self.turns (.pop self.turns 0))))
     (when (is turn None)
@@ -343,9 +343,9 @@ one empties `problems`. A request beyond the end of the script is a problem too.
       (return #(wire [(error 400 (error-body wire 400 "the script has no more turns"))])))
     #(wire (flatten turn body)))
 
-  (defn note [self wire path headers body]
+  (defn note [self wire path headers body [data b""]]
     "Keep what was asked."
-    (.append self.requests {"path" path "headers" headers "wire" wire "body" body "time" (time.time)}))
+    (.append self.requests {"path" path "headers" headers "wire" wire "body" body "data" data "time" (time.time)}))
 
   (defn refuse [self reason wire path headers body [status 400]]
     "Note REASON as a problem and return the parts that say so."
