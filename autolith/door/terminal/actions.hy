@@ -3,7 +3,7 @@
 (eval-when-compile (require autolith.base.macros [defparameter]))
 (import
   time
-  autolith.base [text :as prose]
+  autolith.base [text :as prose threads]
   autolith.door.terminal [cells editor leaving link pastes]
   autolith.image [evaluate])
 
@@ -25,11 +25,27 @@
 
 (defn submit [desk]
   "Submit the draft if it is complete."
-  (setv text (.rstrip (pastes.expand desk desk.draft.text) "\n"))
+  (setv text (.rstrip (pastes.expand desk desk.draft.text) "\n") row (named-row desk text))
   (cond
     (not (.strip text)) (submit-nothing desk)
+    (is-not row None) (take-row desk row)
     (not (editor.form? text)) (hand-over desk text link.submit)
     (complete? desk text) (hand-over desk text link.submit)))
+
+(defn named-row [desk text]
+  "Return the number, from 0, of the choice of the open question of the user's own form that TEXT names, or numbers, whole; or None."
+  (setv question (.question desk) word (.strip text))
+  (when (and question (get question "own"))
+    (next (gfor [i choice] (enumerate (get question "choices") 1)
+                :if (in word [(str i) (get choice "name")])
+                (- i 1))
+          None)))
+
+(defn take-row [desk index]
+  "Take the choice INDEX, which the draft named; one that wants a value asks for it."
+  (.reset desk.draft)
+  (setv desk.choice index)
+  (take-choice desk None))
 
 (defn submit-nothing [desk]
   "Let what is held go on."
@@ -159,13 +175,26 @@
 ;; * Stopping and leaving
 
 (defn escape [desk event]
-  "Close what is open; else stop what runs."
+  "Close what is open; else stop what runs. With vi's keys, the first one ends inserting."
   (cond
     desk.draft.complete-state (.cancel-completion desk.draft)
+    (and (= desk.mode "draft") (inserting? desk)) (command-mode desk)
     (= desk.mode "search") (close-search desk)
     (= desk.mode "value") (leave-value desk)
     (= desk.mode "list") (leave-list desk)
     (link.busy desk.session) (do (link.cancel desk.session False) (.freshen desk))))
+
+(defn inserting? [desk]
+  "Do the keys insert, in vi's way?"
+  (import prompt_toolkit.enums [EditingMode] prompt_toolkit.key-binding.vi-state [InputMode])
+  (and (= desk.app.editing-mode EditingMode.VI) (!= desk.app.vi-state.input-mode InputMode.NAVIGATION)))
+
+(defn command-mode [desk]
+  "Let the keys command, in vi's way."
+  (import prompt_toolkit.key-binding.vi-state [InputMode])
+  (setv desk.app.vi-state.input-mode InputMode.NAVIGATION)
+  (when (. desk.draft document current-line-before-cursor)
+    (left desk None)))
 
 (defn interrupt [desk event]
   "Stop what runs and hold what waits; else clear the draft; on an empty one, arm, and the second time leave."
@@ -182,6 +211,7 @@
   "Act on SIGINT, which the kernel made of Ctrl-C: a form that ran has been interrupted by it already."
   (cond
     desk.app._running-in-terminal None
+    (threads.own-interrupt?) None                       ; what stopped a form by another way than this key
     (< (- (time.monotonic) desk.interrupted) 0.15) None
     (not (or (link.interruptible) (get desk.activity "forms"))) (interrupt desk None)
     (armed? desk) (leaving.leave desk 130)
@@ -214,8 +244,13 @@
   "Delete the character after the caret; on an empty draft while nothing runs, leave."
   (cond
     desk.draft.text (delete-forward desk event)
+    (reads-input? desk) (do (restore-draft desk) (link.end-input desk.session))
     (link.busy desk.session) (.tell desk "something runs: Esc stops it, Ctrl-C twice leaves")
     True (leaving.leave desk 0)))
+
+(defn reads-input? [desk]
+  "Is what is being typed the input of a form?"
+  (and (= desk.mode "value") (bool (.question desk)) (in (get (.question desk) "id") link.reading)))
 
 (defn leave [desk event]
   "Leave the program; what runs is stopped."
@@ -353,10 +388,10 @@
 
 (defn take-value [desk]
   "Answer with what was typed as the value, once it is complete."
-  (setv question (.question desk) text (.strip (pastes.expand desk desk.draft.text)))
+  (setv question (.question desk) typed (pastes.expand desk desk.draft.text) text (.strip typed))
   (cond
+    (or (is question None) (not (get question "choices"))) (finish-value desk typed)
     (not text) None
-    (or (is question None) (not (get question "choices"))) (finish-value desk text)
     (complete? desk text) (do
                             (setv name (get question "choices" desk.choice "name"))
                             (restore-draft desk)

@@ -6,33 +6,38 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
 (eval-when-compile (require autolith.base.macros [defparameter]))
 (import
   asyncio
-  sys
   time
   autolith.base [threads]
   autolith.door.terminal [style])
 
 (defparameter replayed 200 "How many events of a resumed conversation are drawn again.")
 
-(setv GONE 129)
+(setv GONE 129
+      AFTER-OUTPUT #{"value" "evaluation" "question" "call-result"})
 
 (defn :async run [session startup]
   "Run the terminal for SESSION until it ends; return the exit status."
-  (if (style.plain?)
-    (await (in-lines session startup))
-    (await (live session startup))))
+  (import autolith.door.terminal [descriptors reading])
+  (setv held (descriptors.take) undo (reading.install session))
+  (try
+    (await ((if (style.plain?) in-lines live) session startup held))
+    (finally
+      (undo)
+      (.restore held))))
 
-(defn :async in-lines [session startup]
-  "Run the terminal line by line."
+(defn :async in-lines [session startup held]
+  "Run the terminal, which is HELD, line by line."
   (import autolith.door.terminal [plain :as lines])
-  (await (lines.run session startup)))
+  (await (lines.run session startup held)))
 
-(defn :async live [session startup]
-  "Run the terminal with a live region."
+(defn :async live [session startup held]
+  "Run the terminal, which is HELD, with a live region."
   (import autolith.door.terminal [desk intake leaving live :as painting screen signals])
-  (setv real sys.__stdout__ output (screen.output-on real)
+  (setv output (screen.output-on held.output)
         d (desk.Desk session output)
-        input (intake.Intake sys.__stdin__)
+        input (intake.Intake held.input)
         loop (asyncio.get-running-loop)
+        d.held held
         d.modes (leaving.saved-modes))
   (screen.build d input)
   (setv d.painter (painting.Painter d.app output (fn [] (.drain d.scroll)))
@@ -45,6 +50,7 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
     (await (watch d leaving))
     (finally
       (signals.stop loop)
+      (.drain held)
       (undo)
       (finish d output)
       (leaving.set-modes d.modes))))
@@ -71,9 +77,17 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
 (defn ready [d leaving]
   "Raw mode is on: keep Ctrl-C the kernel's, show what waits to be shown, and learn the operations."
   (leaving.keep-isig)
+  (take-typed d)
   (.paint d.painter)
   (announce)
   (asyncio.ensure-future (learn d)))
+
+(defn take-typed [d]
+  "Make what was typed before there was a prompt the draft; it is never sent by itself."
+  (setv text (.ahead d.app.input))
+  (when text
+    (.write-raw d.output "\r\x1b[K")                  ; the terminal echoed it where it stood
+    (.insert-text d.draft text)))
 
 (defn announce []
   "Tell the launcher, if there is one, that the session stands."
@@ -96,6 +110,7 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
   (for [item (link.queue d.session)]
     (setv (get d.scroll.inputs (get item "id")) (get item "text")))
   (title d)
+  (setv d.held.tell (fn [text] (link.output d.session text)))
   (setv unwatch (link.observe d.session (fn [event] (arrived d event)))
         restore (streams.install (fn [text] (threads.post arrived d {"type" "output" "text" text "id" None}))))
   (fn [] (unwatch) (restore)))
@@ -107,7 +122,8 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
   (.flush d.output))
 
 (defn arrived [d event]
-  "Take EVENT of the session."
+  "Take EVENT of the session; what children wrote before it stands before it."
+  (when (in (get event "type") AFTER-OUTPUT) (.drain d.held))
   (match (get event "type")
     "question" (asked d event)
     "answered" (settled d event)
@@ -185,6 +201,8 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
   (.close d.scroll)
   (.end-output d.scroll)
   (setv d.painter.stopped False)
-  (.write d.painter (.drain d.scroll))
-  (.stop d.painter)
-  (.flush output))
+  (try
+    (.write d.painter (.drain d.scroll))
+    (.flush output)
+    (except [OSError] None))                            ; the terminal is gone
+  (.stop d.painter))

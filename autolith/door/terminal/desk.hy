@@ -17,7 +17,7 @@ placeholders in the draft to what they stand for; `notice` is {\"text\" \"until\
   (defn __init__ [self session output]
     (setv self.session session
           self.output output
-          self.scroll (scroll.Scroll self.columns link.effect)
+          self.scroll (scroll.Scroll self.columns link.effect :trace (fn [] (link.setting "trace")))
           self.activity (activity.start)
           self.painter None
           self.app None
@@ -36,7 +36,8 @@ placeholders in the draft to what they stand for; `notice` is {\"text\" \"until\
           self.stale True
           self.status {}
           self.leaving None
-          self.modes None))
+          self.modes None
+          self.held None))
 
   (defn columns [self]
     "Return the columns of the screen, at least one."
@@ -59,6 +60,9 @@ placeholders in the draft to what they stand for; `notice` is {\"text\" \"until\
   (defn freshen [self]
     "Ask anew what the status row shows, and redraw."
     (setv self.status (link.status-line self.session))
+    (when self.app
+      (import autolith.door.terminal [screen])
+      (screen.adopt-settings self))
     (.refresh self))
 
   (defn disarm [self]

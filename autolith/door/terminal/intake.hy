@@ -3,6 +3,8 @@
 (eval-when-compile (require autolith.base.macros [defparameter]))
 (import
   asyncio
+  re
+  select
   time
   prompt_toolkit.input.vt100 [Vt100Input]
   prompt_toolkit.key-binding.key-processor [KeyPress]
@@ -11,7 +13,8 @@
 
 (defparameter paste-patience 2.0 "Seconds without a byte, after which a paste that was not closed counts as closed.")
 
-(setv CHUNK 65536)
+(setv CHUNK 65536
+      CONTROL (re.compile r"\x1b\[[0-9;:<=>?]*[ -/]*[@-~]?|\x1bO.|[\x00-\x08\x0b-\x1f\x7f-\x9f]"))
 
 (defclass Intake [Vt100Input]
   "Keys from the terminal STDIN. ON-LATE is called with keys that a timer released; ON-DROPPED with a count of characters."
@@ -28,6 +31,15 @@
     (.sort self (.feed self.sieve (.read self.stdin-reader CHUNK) (time.monotonic)))
     (.watch-paste self)
     (.collected self))
+
+  (defn ahead [self]
+    "Return what was typed before anything read here, as text without control characters and without its last line end."
+    (setv text "")
+    (while (and (get (select.select [self._fileno] [] [] 0) 0) (< (len text) CHUNK))
+      (setv data (.read self.stdin-reader CHUNK))
+      (when (not data) (break))
+      (+= text data))
+    (.rstrip (.sub CONTROL "" (sieve.lines text)) "\n"))
 
   (defn flush-keys [self]
     "Return the keys that were held for what might have followed."

@@ -1,13 +1,17 @@
 "Leaving, stopping and drawing anew: what changes who owns the terminal."
 
 (import
+  os
+  shlex
   signal
+  subprocess
   termios
   threading
   prompt_toolkit.data_structures [Point]
-  autolith.door.terminal [live])
+  autolith.door.terminal [descriptors link live])
 
-(setv BRACKETED-OFF "\x1b[?2004l" SHOW-CURSOR "\x1b[?25h")
+(setv EDITORS ["editor" "nano" "vi" "emacs"]
+      BRACKETED-OFF "\x1b[?2004l" SHOW-CURSOR "\x1b[?25h")
 
 (defn leave [desk status]
   "End the terminal with the exit STATUS; harmless when it is ending already."
@@ -17,12 +21,12 @@
 
 (defn saved-modes []
   "Return the modes of the terminal, or None where there is none."
-  (try (termios.tcgetattr 0) (except [termios.error] None)))
+  (try (termios.tcgetattr (get descriptors.terminal "in")) (except [termios.error] None)))
 
 (defn set-modes [modes]
   "Put the terminal into MODES, keeping what was typed ahead."
   (when modes
-    (try (termios.tcsetattr 0 termios.TCSANOW modes) (except [termios.error] None))))
+    (try (termios.tcsetattr (get descriptors.terminal "in") termios.TCSANOW modes) (except [termios.error] None))))
 
 (defn keep-isig []
   "In raw mode too, let the kernel make SIGINT of Ctrl-C; Ctrl-Z stays a key; lose no type-ahead."
@@ -31,6 +35,16 @@
     (setv (get a 3) (| (get a 3) termios.ISIG termios.NOFLSH)
           (get a 6 termios.VSUSP) b"\0")
     (set-modes a)))
+
+(defn edited? [filename]
+  "Let the user edit FILENAME in the editor of the settings, on the terminal itself; return whether that ended well."
+  (setv streams (dfor [name stream] [["stdin" "in"] ["stdout" "out"] ["stderr" "error"]]
+                      name (get descriptors.terminal stream)))
+  (for [command (filter None [(link.setting "editor") (.get os.environ "VISUAL") (.get os.environ "EDITOR") #* EDITORS])]
+    (try
+      (return (= (subprocess.call [#* (shlex.split command) filename] #** streams) 0))
+      (except [[OSError ValueError]] None)))
+  False)
 
 (defn suspend [desk]
   "Give the terminal back as it was, stop every thread, and take it again when continued."

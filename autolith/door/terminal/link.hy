@@ -2,10 +2,15 @@
 
 The session's events come to `observe`; all else that the terminal knows of the application is below."
 
+(eval-when-compile (require autolith.base.macros [defonce]))
 (import
   autolith.application [commands help inputs questions session transcript]
   autolith.base [threads]
+  autolith.state [settings]
   autolith.tool [registry])
+
+(defonce reading (set) "The ids of the open questions by which a form reads its input.")
+(setv END "end of input")
 
 (defn observe [s f]
   "Call F with every event of S; return the undo."
@@ -54,6 +59,27 @@ The session's events come to `observe`; all else that the terminal knows of the 
 (defn answer [s choice values]
   "Answer the newest question of S by CHOICE with VALUES."
   (questions.settle s choice values))
+
+(defn ask-line [s text]
+  "Return the line that the user of S types for TEXT, or None for the end of the input. Called by forms, off the loop."
+  (setv question (questions.open-question s text [] :own (is-not s.form None)) id (get question "id"))
+  (.add reading id)
+  (try
+    (setv [line values] (questions.await-answer s question))
+    (finally (.discard reading id)))
+  (when (not-in END values) line))
+
+(defn end-input [s]
+  "Answer the newest question of S, by which a form reads its input, that the input is at its end."
+  (questions.settle s END [END]))
+
+(defn output [s text]
+  "Publish TEXT, what a child or C code wrote, as output of the form that S runs, if any."
+  (session.publish s "output" :text text :id (when s.form (get s.form "id"))))
+
+(defn setting [name]
+  "Return the value of the setting NAME."
+  (settings.value name))
 
 (defn interruptible []
   "Tell whether the main thread runs a form."

@@ -16,7 +16,7 @@ line, and a plain drawing takes its place."
 (defparameter value-limit 200 "How many lines of a value are shown; *1 has it whole.")
 (defparameter traceback-limit 24 "How many lines of a traceback are shown, the last ones.")
 
-(setv SILENT #{"request-started" "text-delta" "reasoning-delta" "reasoning" "call-delta" "usage" "status" "output"
+(setv SILENT #{"request-started" "text-delta" "reasoning-delta" "call-delta" "usage" "status" "output"
                "evaluation-started" "turn-started" "input-accepted" "input-removed" "steering-applied" "answer"
                "session-ended"})
 
@@ -125,12 +125,57 @@ line, and a plain drawing takes its place."
 
 (defn summary [event]
   "Return what the call of EVENT came to, in a few prose."
-  (setv data (.get event "data") tool (get event "tool"))
+  (setv data (data-of event) tool (get event "tool"))
   (cond
     (not (get event "ok")) (failure-summary tool (first-line (get event "text")))
     (and (isinstance data dict) (isinstance (.get data "changes") list)) (changes-summary data)
     (and (isinstance data dict) (.get data "uri")) (read-summary data tool)
     True (joined [tool (first-line (get event "text"))])))
+
+(defn data-of [event]
+  "Return the data of EVENT, a call's result; where it has none, as in a record, what its text says of a page or of changes."
+  (setv data (.get event "data") text (or (.get event "text") ""))
+  (cond
+    (is-not data None) data
+    (.match EDITED text) {"changes" (edits-in text)}
+    (.match PAGE text) (page-in text)))
+
+(setv PAGE (re.compile r"URI: (\S+)\n")
+      TOTAL (re.compile r"^(?:Visible lines: .* of|Lines:) (\d+)$" re.MULTILINE)
+      NUMBERED (re.compile r"^ {0,5}\d+  " re.MULTILINE)
+      EDITED (re.compile r"^Edited (\S+): \+(\d+) -(\d+)" re.MULTILINE)
+      ROW (re.compile r"^([ +-])([ \d]{6})([ \d]{6})  (.*)$")
+      KINDS {" " "context" "+" "added" "-" "removed"}
+      SIGNS {"added" "+" "removed" "-"})
+
+(defn page-in [text]
+  "Return the page that TEXT is, as data without the lines' own text."
+  (setv [head _ body] (.partition text "\nContent:\n") total (.search TOTAL head))
+  {"uri" (get (.match PAGE text) 1)
+   "total" (when total (int (get total 1)))
+   "lines" (.findall NUMBERED body)})
+
+(defn edits-in [text]
+  "Return the changes that TEXT tells of, with their differences as rows."
+  (setv hits (list (.finditer EDITED text)) ends [#* (gfor h (cut hits 1 None) (.start h)) (len text)])
+  (lfor [hit end] (zip hits ends)
+        {"uri" (get hit 1) "added" (int (get hit 2)) "removed" (int (get hit 3))
+         "diff" (rows-in (cut text (.end hit) end))}))
+
+(defn rows-in [text]
+  "Return the rows of the difference that TEXT has."
+  (setv [_ _ body] (.partition text "\nDifference") out [])
+  (for [line (cut (.split body "\n") 1 None)]
+    (setv hit (.match ROW line))
+    (cond
+      hit (.append out {"kind" (get KINDS (get hit 1)) "old" (number (get hit 2)) "new" (number (get hit 3)) "text" (get hit 4)})
+      (= line "   ...") (.append out {"kind" "gap" "old" None "new" None "text" ""})
+      True (break)))
+  out)
+
+(defn number [column]
+  "Return the number in COLUMN, or None where it is blank."
+  (when (.strip column) (int column)))
 
 (defn failure-summary [tool line]
   "Return the words for a failed call of TOOL, whose text begins with LINE."
@@ -162,12 +207,12 @@ line, and a plain drawing takes its place."
 
 (defn body [event screen]
   "Return the lines of EVENT's result that are shown: none of a success that only read."
-  (setv width (get screen "width") data (.get event "data")
-        diffs (when (isinstance data dict)
-                (lfor c (or (.get data "changes") []) :if (and (isinstance c dict) (.get c "diff")) (get c "diff"))))
+  (setv width (get screen "width") data (data-of event)
+        changes (or (and (isinstance data dict) (.get data "changes")) [])
+        diffs (lfor c changes :if (and (isinstance c dict) (.get c "diff")) (get c "diff")))
   (cond
     (not (get event "ok")) (excerpt (rest-lines (get event "text")) failure-limit width)
-    diffs (diff-rows (.join "\n" (gfor d diffs (.rstrip d "\n"))) width)
+    diffs (diff-rows (sum (map rows-of diffs) []) width)
     (= ((get screen "effect") (get event "tool")) "read") []
     True (excerpt (rest-lines (get event "text")) body-limit width)))
 
@@ -185,18 +230,33 @@ line, and a plain drawing takes its place."
           lines (+ (cut lines head) [note] (cut lines (- (len lines) tail) None))))
   (sum (lfor line lines (indented (+ "  " line) width line-style)) []))
 
-(defn diff-rows [diff width]
-  "Return the lines of DIFF, bounded; the sign tells what colour repeats."
-  (setv lines (lfor line (.split (cells.clean diff) "\n")
-                :if (not (.startswith line #("--- " "+++ "))) line)
-        shown (cut lines body-limit) rows [])
-  (for [line shown]
-    (.extend rows (indented (+ "  " line) width
-                            (cond (.startswith line "+") "class:good" (.startswith line "-") "class:bad" True ""))))
-  (when (> (len lines) body-limit)
-    (setv more (prose.count (- (len lines) body-limit) "line"))
-    (.extend rows (indented f"  {(style.mark "cut")} {more} more" width "class:faint")))
-  rows)
+(defn rows-of [diff]
+  "Return DIFF as a list of rows; a text is one row a line."
+  (if (isinstance diff str)
+    (lfor line (.split (.rstrip diff "\n") "\n")
+      :if (not (.startswith line #("--- " "+++ ")))
+      {"kind" (.get KINDS (cut line 1) "context") "old" None "new" None
+       "text" (if (in (cut line 1) KINDS) (cut line 1 None) line)})
+    (list diff)))
+
+(defn diff-rows [rows width]
+  "Return ROWS of a difference, bounded: the old line number, the new one, a sign that tells what colour repeats, the text."
+  (setv shown (cut rows body-limit) out []
+        size (len (str (max [0 #* (gfor r shown n [(.get r "old") (.get r "new")] :if (isinstance n int) n)]))))
+  (for [row shown]
+    (setv kind (.get row "kind")
+          numbers (if (< width 40) "" (+ (column (.get row "old") size) (column (.get row "new") size)))
+          line (if (= kind "gap") (style.mark "cut") f"{numbers}{(.get SIGNS kind " ")} {(.get row "text" "")}"))
+    (.extend out (indented (cells.clean-line (+ "  " line)) width
+                           (match kind "added" "class:good" "removed" "class:bad" "gap" "class:faint" _ ""))))
+  (when (> (len rows) body-limit)
+    (setv more (prose.count (- (len rows) body-limit) "line"))
+    (.extend out (indented f"  {(style.mark "cut")} {more} more" width "class:faint")))
+  out)
+
+(defn column [n size]
+  "Return the line number N in a column of SIZE cells and a blank, or blanks."
+  (+ (.rjust (if (is n None) "" (str n)) size) " "))
 
 (defn show-turn-done [event screen]
   "Return the last line of a turn: how it ended, and what it took."
@@ -207,7 +267,7 @@ line, and a plain drawing takes its place."
                _ f"failed {(lasted event)}"))
   (marked "note" "class:faint"
     (cells.clean (joined [(.strip head)
-                     (if (and reason (not-in status ["done" "cancelled"])) (str reason) "")
+                     (if (and reason (not (.get event "explained")) (not-in status ["done" "cancelled"])) (str reason) "")
                      (if (.get event "requests") (prose.count (get event "requests") "request") "")
                      (if (.get event "calls") (prose.count (get event "calls") "call") "")
                      (usage-words usage)]))
@@ -221,6 +281,12 @@ line, and a plain drawing takes its place."
        (if cached f" ({(tokens cached)} cached)" "")
        f" out {(tokens (.get usage "output"))}")
     ""))
+
+(defn show-reasoning [event screen]
+  "Return what the model thought, where it is to be shown."
+  (if (.get screen "trace")
+    (marked "reasoning" "class:faint" (.strip (cells.clean (or (get event "text") ""))) (get screen "width") "class:faint")
+    []))
 
 (defn show-failure [event screen]
   "Return why a request failed; the text names the way out."
@@ -263,8 +329,9 @@ line, and a plain drawing takes its place."
 (defn aborted-rows [event width]
   "Return the line about a form that was interrupted or given up."
   (setv kind (.get (or (.get event "condition") {}) "type" ""))
-  (if (in kind ["" "KeyboardInterrupt"])
-    (marked "error" "class:bad" (.strip f"interrupted after {(lasted event)}; what it did so far stays") width)
+  (if (!= kind "abort")
+    (marked "error" "class:bad"
+            (+ "interrupted" (if (lasted event) f" after {(lasted event)}" "") "; what it did so far stays") width)
     (marked "note" "class:faint" "given up; what it did so far stays" width "class:faint")))
 
 (defn condition-rows [condition width]
@@ -304,7 +371,7 @@ line, and a plain drawing takes its place."
         [head _ more] (.partition (cells.clean (get event "text")) "\n")
         more (.strip (.join "\n" (filter None [more (cells.clean (str (or (.get event "detail") "")))])) "\n"))
   (+ (marked (if trouble "error" "question") (if trouble "class:bad" "class:ask") head width)
-     (if more (indented more width "class:faint") [])))
+     (sum (lfor line (cut (if more (.split more "\n") []) (- traceback-limit) None) (indented line width "class:faint")) [])))
 
 (defn trouble? [event]
   "Is the question EVENT about a form of the user's that failed?"

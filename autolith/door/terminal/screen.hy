@@ -8,6 +8,7 @@ Top down: what is still open of the answer, the draft, and under the caret what 
   prompt_toolkit.buffer [Buffer]
   prompt_toolkit.completion [Completer Completion]
   prompt_toolkit.data-structures [Size]
+  prompt_toolkit.enums [EditingMode]
   prompt_toolkit.filters [Condition]
   prompt_toolkit.layout [ConditionalContainer HSplit Layout VerticalAlign Window]
   prompt_toolkit.layout.controls [BufferControl FormattedTextControl]
@@ -16,7 +17,7 @@ Top down: what is still open of the answer, the draft, and under the caret what 
   prompt_toolkit.lexers [Lexer]
   prompt_toolkit.output [ColorDepth]
   prompt_toolkit.output.vt100 [Vt100-Output]
-  autolith.door.terminal [cells completer editor highlight keys style view])
+  autolith.door.terminal [cells completer editor highlight keys leaving link style view])
 
 (defn output-on [stream]
   "Return the output to the terminal STREAM, which asks it nothing."
@@ -100,9 +101,20 @@ Top down: what is still open of the answer, the draft, and under the caret what 
                               (and (.startswith word ":") (>= (len word) 2))))
     True (bool (completer.WORD.search text))))
 
+(defclass Draft [Buffer]
+  "The draft of DESK: a buffer that is edited elsewhere by the editor of the settings, on the terminal itself."
+
+  (defn __init__ [self desk #** options]
+    (setv self.desk desk)
+    (.__init__ (super) #** options))
+
+  (defn _open-file-in-editor [self filename]
+    "Edit FILENAME; return whether what was saved is wanted."
+    (leaving.edited? filename)))
+
 (defn draft-of [desk]
   "Return the draft's buffer."
-  (Buffer :multiline True :completer (Candidates desk)
+  (Draft desk :multiline True :completer (Candidates desk)
           :complete-while-typing (Condition (fn [] (opens-itself? desk)))
           :tempfile-suffix (fn [] (if (editor.form? desk.draft.text) ".hy" ".txt"))
           :on-text-changed (fn [_] (.edited desk))))
@@ -123,6 +135,13 @@ Top down: what is still open of the answer, the draft, and under the caret what 
     (when (!= frame (get seen "frame"))
       (.update seen {"frame" frame "rows" (view.guarded name desk)}))
     (get seen "rows")))
+
+(defn adopt-settings [desk]
+  "Let DESK have the keys that the setting edit-mode names."
+  (setv mode (if (= (link.setting "edit-mode") "vi") EditingMode.VI EditingMode.EMACS))
+  (when (!= desk.app.editing-mode mode)
+    (.reset desk.app.vi-state)
+    (setv desk.app.editing-mode mode)))
 
 (defn rows-window [f]
   "Return a window of the rows that F gives, gone while there are none."
@@ -165,4 +184,5 @@ Top down: what is still open of the answer, the draft, and under the caret what 
         desk.app.ttimeoutlen 0.03
         desk.app.timeoutlen 1.0
         desk.app.terminal-size-polling-interval None)
+  (adopt-settings desk)
   desk.app)

@@ -6,6 +6,7 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
 
 (eval-when-compile (require autolith.base.macros [defparameter]))
 (import
+  re
   time
   autolith.door.terminal [cells markdown render])
 
@@ -13,15 +14,23 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
 
 (setv LOCAL #{"evaluation-started" "value" "evaluation" "output" "notice" "question" "answered" "session-started"})
 
+(setv MADE-UP (re.compile r"\(eval-now \(restart \""))      ; the answers by value that `actions` gives as forms
+
 (setv ENDS {"ok" "mark:D;0" "error" "mark:D;1" "aborted" "mark:D;130"})
 
 (defclass Scroll []
-  "The order of things. WIDTH gives the columns of the screen, EFFECT a tool's effect, NOW a time in seconds."
+  "The order of things. WIDTH gives the columns of the screen, EFFECT a tool's effect, NOW a time in seconds, TRACE
+whether reasoning is shown."
 
-  (defn __init__ [self width effect [now time.monotonic]]
+  (defn __init__ [self width effect [now time.monotonic] [trace (fn [] False)]]
     (setv self.width width
           self.effect effect
           self.now now
+          self.trace trace
+          self.thoughts []
+          self.thought False
+          self.turn False
+          self.explained False
           self.done []
           self.pieces []
           self.stream None
@@ -38,6 +47,9 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
   (defn take [self event]
     "Take EVENT: draw it, add it to what is open, or hold it until a line ends."
     (setv kind (get event "type"))
+    (when (= kind "reasoning-delta")
+      (return (when (self.trace) (.append self.thoughts (get event "text")))))
+    (when (not-in kind #{"usage" "status" #* LOCAL}) (.end-thoughts self))
     (when (= kind "text-delta")
       (return (.append self.pieces (get event "text"))))
     (.absorb self)
@@ -74,7 +86,7 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
     "Enter EVENT now."
     (setv kind (get event "type") f (getattr self (hy.mangle f"on-{kind}") None))
     (when (not-in kind LOCAL) (when (.closes self kind) (.close self)))
-    (when (not-in kind ["output" "usage" "call-delta" "reasoning-delta" "reasoning"]) (.end-output self))
+    (when (not-in kind ["output" "usage" "call-delta" "reasoning"]) (.end-output self))
     (if f (f event) (.draw self event)))
 
   (defn closes [self kind]
@@ -109,7 +121,7 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
 
   (defn screen [self]
     "Return the screen as `render` wants it."
-    {"width" (self.width) "effect" self.effect})
+    {"width" (self.width) "effect" self.effect "trace" (self.trace)})
 
   ;; * Events with a memory
 
@@ -123,6 +135,7 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
     "Remember what the user said: it is shown when its turn comes. What comes from the record is shown at once."
     (setv text (with-images event) kind (get event "kind") id (.get event "id"))
     (cond
+      (and (is id None) (.match MADE-UP text)) (.add self.quiet text)
       (is id None) (.extend self.done ((if (= kind "prompt") render.said render.entered) text (self.width)))
       (in kind ["prompt" "steering" "follow-up"]) (setv (get self.inputs id) text)))
 
@@ -132,14 +145,37 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
 
   (defn on-turn-started [self event]
     "Show what waited until now."
-    (setv text (.pop self.inputs (.get event "id") None) self.half False)
+    (setv text (.pop self.inputs (.get event "id") None) self.half False self.turn True self.explained False)
     (when text (.extend self.done (opened (render.said text (self.width))))))
 
   (defn on-turn-done [self event]
     "Show how the turn ended."
-    (.draw self {#** event "half" self.half})
+    (.draw self {#** event "half" self.half "explained" self.explained})
+    (setv self.turn False self.explained False)
     (.append self.done [#((if (= (get event "status") "done") "mark:D;0" "mark:D;1") "")])
     (setv self.half False))
+
+  (defn on-request-started [self event]
+    "Nothing has been thought yet."
+    (setv self.thought False))
+
+  (defn on-reasoning [self event]
+    "Show what was thought, unless it stands already since it streamed."
+    (when (not self.thought)
+      (when (self.trace) (.end-output self))
+      (.draw self event)))
+
+  (defn end-thoughts [self]
+    "Show what was thought so far."
+    (when self.thoughts
+      (setv text (.join "" self.thoughts) self.thoughts [] self.thought True)
+      (.end-output self)
+      (.draw self {"type" "reasoning" "text" text})))
+
+  (defn on-failure [self event]
+    "Show why a request failed; the end of its turn need not say it again."
+    (setv self.explained True)
+    (.draw self event))
 
   (defn on-steering-applied [self event]
     "Show what joined the turn."
@@ -163,13 +199,13 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
 
   (defn on-evaluation [self event]
     "Show how a form ended; what it printed and gave stands already."
-    (setv id (.get event "id"))
-    (when (and (in id self.quiet) (= (get event "status") "ok"))
-      (return (.discard self.quiet id)))
+    (setv id (.get event "id") quiet (& #{id (.get event "source")} self.quiet))
+    (-= self.quiet quiet)
+    (when (and quiet (= (get event "status") "ok")) (return))
     (.draw self {#** event "shown" (in id self.shown)})
     (when (and (is-not id None) (not (.get event "beside")))
       (.append self.done [#((get ENDS (get event "status")) "")]))
-    (when (.get event "beside")
+    (when (and (.get event "beside") self.turn)
       (.extend self.done (render.marked "note" "class:faint"
                                         (render.joined ["beside" (render.lasted event)])
                                         (self.width) "class:faint")))
@@ -200,7 +236,8 @@ held until a line of the answer ends, at most PATIENCE seconds, so that it never
   (defn live [self]
     "Return the rows that are shown but not final."
     (.absorb self)
-    (+ (if self.stream (do (.resize self.stream (self.width)) (.live self.stream)) [])
+    (+ (if self.thoughts (cut (render.draw {"type" "reasoning" "text" (.join "" self.thoughts)} (.screen self)) -3 None) [])
+       (if self.stream (do (.resize self.stream (self.width)) (.live self.stream)) [])
        (if self.printed (cut (render.indented (overwritten self.printed) (self.width)) -3 None) []))))
 
 (defn opened [rows]

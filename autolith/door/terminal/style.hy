@@ -5,7 +5,8 @@ A style string is `class:ROLE`. `theme` maps a role to a prompt_toolkit style; w
 (eval-when-compile (require autolith.base.macros [defparameter]))
 (import
   os
-  locale)
+  locale
+  autolith.state [settings])
 
 (defparameter theme
   {"strong" "bold"  "stress" "italic"  "faint" "dim"
@@ -31,7 +32,7 @@ A style string is `class:ROLE`. `theme` maps a role to a prompt_toolkit style; w
 
 (defn plain? []
   "Is the terminal, or the user, one that wants plain lines?"
-  (or (in (.get os.environ "AUTOLITH_PLAIN" "") ["1" "yes" "true"])
+  (or (settings.value "plain")
       (in (.get os.environ "TERM" "") ["" "dumb"])))
 
 (defn unicode? []

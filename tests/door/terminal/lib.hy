@@ -34,6 +34,11 @@
   (setv path (os.pathsep.join [ROOT #* (filter None [(.get os.environ "PYTHONPATH")])]))
   (Tty (argv #* arguments) :cwd cwd #** {"PYTHONPATH" path #** options}))
 
+(defn hang-up [tty]
+  "Take the terminal of TTY away, as a window that is closed."
+  (.close tty.child.ptyproc.fileobj)                ; it owns the descriptor
+  (setv tty.child.child-fd -1 tty.child.ptyproc.closed True tty.child.closed True))
+
 (defn talking [server cwd #* arguments #** options]
   "Start the program in CWD with SERVER as its provider, and wait for its prompt."
   (started cwd #* arguments #** {"OPENAI_API_KEY" "test-key" "OPENAI_BASE_URL" server.base-url #** options}))

@@ -4,7 +4,10 @@
   pytest
   hypothesis [given settings strategies :as st]
   autolith.application [events]
-  autolith.door.terminal [activity cells render scroll])
+  autolith.base [threads]
+  autolith.door.terminal [activity cells render scroll]
+  autolith.resource [diff protocol]
+  autolith.tool [context registry result :as toolresult])
 
 (defn drawn [event [width 80]]
   "Return the lines of EVENT."
@@ -34,11 +37,83 @@
 
 (defn test-diffs []
   "An edit shows what it changed, bounded."
-  (setv data {"changes" [{"uri" "workspace:a.py" "added" 2 "removed" 1 "diff" "@@ -1 +1,2 @@\n-old\n+new\n+more"}]}
-        lines (drawn (result True "done" :data data)))
+  (setv old (lfor i (range 12) f"line {i}\n") new [#* (cut old 9) "new\n" "more\n" #* (cut old 10 None)]
+        rows (diff.rows (diff.refine [#(0 12 0 13)] old new) old new)
+        change {"uri" "workspace:a.py" "added" 2 "removed" 1 "diff" rows}
+        lines (drawn (result True "done" :data {"changes" [change]})))
   (assert (in "a.py" (get lines 0)))
-  (assert (in "    -old" lines))
-  (assert (in "    +more" lines)))
+  (assert (in "    10    - line 9" lines))
+  (assert (in "       10 + new" lines))
+  (assert (in "       11 + more" lines))
+  (assert (in "    11 12   line 10" lines))
+  (setv many (lfor n (range 500) {"kind" "added" "old" None "new" n "text" "\x1b[2J"}))
+  (assert (<= (len (drawn (result True "" :data {"changes" [{#** change "diff" many}]}))) (+ 2 render.body-limit))))
+
+(defn test-recorded-results [tmp-path]
+  "A result of a record, which has no data, looks as it did when it was live: a read, a read in part, a folder, an edit."
+  (.write-text (/ tmp-path "a.txt") (.join "" (gfor i (range 40) f"line {i}\n")))
+  (setv here (context.ToolContext :cwd (str tmp-path) :observations (protocol.Observations)))
+  (defn call [name #** arguments] (threads.on-loop (registry.call name arguments here)))
+  (setv whole (call "resource.read" :uri "workspace:a.txt")
+        results [whole
+                 (call "resource.read" :uri "workspace:a.txt" :start-line 3 :line-count 4)
+                 (call "resource.read" :uri "workspace:.")
+                 (call "resource.edit" :uri "workspace:a.txt" :base-revision (get whole.data "revision")
+                       :operations [{"op" "replace-lines" "start_line" 2 "end_line" 2 "content" "two\n2\n"}
+                                    {"op" "delete-lines" "start_line" 30 "end_line" 31}])])
+  (for [r results]
+    (assert r.ok r.text)
+    (setv live (drawn (toolresult.event r "1")))
+    (assert (.startswith (get live 0) (if (= r.tool "resource.edit") "✓ edit a.txt" "✓ read ")))
+    (assert (= live (drawn {#** (toolresult.event r "1") "data" None})))))
+
+(defn test-failing-turn-says-why-once []
+  "A turn that failed for a reason that was shown ends without it; another reason is shown at its end."
+  (for [[event count] [[{"type" "failure" "text" "no key" "kind" "auth"} 1] [None 1]]]
+    (setv s (make-scroll))
+    (for [e (filter None [{"type" "turn-started" "id" 1} event
+                          {"type" "turn-done" "status" "failed" "reason" "no key" "seconds" 1 "requests" 1 "calls" 0}])]
+      (.take s e))
+    (setv lines (shown s))
+    (assert (= (.count (.join "\n" lines) "no key") count))
+    (assert (.startswith (get lines -1) "; failed"))))
+
+(defn test-reasoning []
+  "Reasoning is shown when that is wanted, once, before the answer, whether it streamed or comes from a record; else never."
+  (setv streamed [{"type" "turn-started" "id" 1} {"type" "request-started" "number" 1}
+                  {"type" "reasoning-delta" "text" "I "} {"type" "reasoning-delta" "text" "think"}
+                  {"type" "text-delta" "text" "So."} {"type" "answer" "text" "So."} {"type" "reasoning" "text" "I think"}]
+        recorded [{"type" "reasoning" "text" "I think"} {"type" "answer" "text" "So."}])
+  (for [events [streamed recorded]]
+    (for [wanted [True False]]
+      (setv s (scroll.Scroll (fn [] 80) (fn [tool] "read") (fn [] 0) :trace (fn [] wanted)))
+      (for [e events] (.take s e))
+      (assert (= (shown s) (if wanted ["~ I think" "  So."] ["  So."]))))))
+
+(defn test-beside []
+  "That a form ran beside a turn is said only when a turn runs; a restart taken by a value says nothing of its own."
+  (setv form "(eval-now (restart \"use-value\" 1))"
+        ended {"type" "evaluation" "id" 5 "source" "(f)" "status" "ok" "values" ["1"] "beside" True "seconds" 0.002})
+  (setv s (make-scroll))
+  (.take s ended)
+  (assert (not (in "beside" (.join "" (shown s)))))
+  (.take s {"type" "turn-started" "id" 1})
+  (.take s ended)
+  (assert (in "beside" (.join "" (shown s))))
+  (setv s (make-scroll))
+  (for [e [{"type" "input-accepted" "id" None "text" form "kind" "form"}
+           {"type" "evaluation" "id" None "source" form "status" "ok" "values" [] "beside" False}]]
+    (.take s e))
+  (assert (= (shown s) [])))
+
+(defn test-detail-of-a-question []
+  "What a question is about stands under it, bounded, its last lines if it is long."
+  (setv detail (.join "\n" (gfor i (range 100) f"  frame {i}"))
+        lines (drawn {"type" "question" "id" 1 "text" "NameError: foo" "own" True "detail" detail
+                      "choices" [{"name" "abort" "doc" "" "values" 0}]}))
+  (assert (= (get lines 0) "! NameError: foo"))
+  (assert (in "frame 99" (get lines -1)))
+  (assert (<= (len lines) (+ 1 render.traceback-limit))))
 
 (defn test-errors []
   "A condition shows message, traceback and restarts; an interruption is told apart."

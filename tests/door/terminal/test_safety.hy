@@ -161,7 +161,7 @@
 (defn test-suspended-and-killed-by-a-closed-terminal [tmp-path]
   "When the terminal goes away the program ends."
   (setv tty (lib.started tmp-path) image (image-of tty))
-  (os.close tty.child.child-fd)
+  (lib.hang-up tty)
   (setv gone False)
   (for [_ (range 200)]
     (try
@@ -172,5 +172,4 @@
     (when gone (break))
     (import time)
     (time.sleep 0.05))
-  (setv tty.child.child-fd -1 tty.child.ptyproc.closed True tty.child.closed True)
   (assert gone))

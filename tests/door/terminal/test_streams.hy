@@ -1,0 +1,138 @@
+"Who has the terminal: children, C code, what a form reads, an editor, a terminal that goes away; what was typed too early."
+
+(import
+  os
+  signal
+  time
+  pytest
+  tests.doubles [scripted]
+  tests.door.terminal [lib test-safety])
+
+(setv CHILDREN (+ "(do (import os subprocess) (os.system \"echo one; printf '\\\\033[2J\\\\033]0;pwned\\\\007two\\\\n'; read x || echo ended\")"
+                  " (subprocess.run [\"echo\" \"three\"]) (os.write 2 b\"four\\n\") (os.write 1 b\"fi\") (os.write 1 b\"ve\\n\") 6)"))
+
+(defn test-children-write-above-the-prompt [tmp-path]
+  "What children and C code write stands whole above the prompt, before the value, without their escape sequences; they read nothing."
+  (with [tty (lib.started tmp-path)]
+    (.line tty CHILDREN)
+    (.until tty r"^  one\n.*2J.*two\n  ended\n  three\n  four\n  five\n= 6$")
+    (assert (= (test-safety.foreign tty.raw) []))
+    (.line tty "(os.system \"sleep 0.3; echo late &\")")
+    (.send tty "half a line")
+    (.until tty r"^  late$")
+    (.until tty r"^❯ half a line$")))
+
+(defn test-much-output-of-children [tmp-path]
+  "A child without end fills neither memory nor the way of Ctrl-C."
+  (with [tty (lib.started tmp-path)]
+    (.line tty "(do (import subprocess) (subprocess.run [\"yes\" \"again\"]))")
+    (.until tty r"^  again\n  again$")
+    (.rest tty 0.5)
+    (.key tty "c-c")
+    (.until tty r"^! interrupted" :timeout 30)
+    (.line tty "(+ 1 1)")
+    (.until tty r"^= 2$")))
+
+(defn test-crash-and-farewell-reach-the-terminal [tmp-path]
+  "After the session the standard streams are the terminal again: the farewell is read there, in order, and its modes are back."
+  (with [tty (lib.started tmp-path)]
+    (.line tty "(+ 1 1)")
+    (.until tty r"^= 2$")
+    (.line tty "(do (import os) (os.system \"sleep 0.1; echo last words\") (quit))")
+    (assert (= (.status tty) 0))
+    (assert (in "  last words\n" (.history tty)))
+    (assert (in "; (resume" (get (.split (.history tty) "last words") -1)))
+    (assert (:echo (.modes tty)))))
+
+(defn test-input [tmp-path]
+  "A form that reads asks at the prompt: a line, an empty line, several lines; Ctrl-D is the end, Ctrl-C an interrupt."
+  (with [tty (lib.started tmp-path)]
+    (.line tty "(input \"name? \")")
+    (.until tty r"^\? name\?$[\s\S]*^=$")
+    (.line tty "Ada L")
+    (.until tty r"^= [\"']Ada L[\"']$")
+    (.line tty "(len (input))")
+    (.until tty r"^\? input$[\s\S]*^=$")
+    (.key tty "enter")
+    (.until tty r"^= 0$")
+    (.line tty "(do (import sys) (lfor line sys.stdin (.strip line)))")
+    (for [word ["alpha" "beta"]]
+      (.until tty r"^=$")
+      (.line tty word)
+      (.until tty (+ "^✓ " word "$")))
+    (.until tty r"^=$")
+    (.key tty "c-d")
+    (.until tty r"^= \[.alpha. .beta.\]$")
+    (.line tty "(input \"more? \")")
+    (.until tty r"^\? more\?[\s\S]*^=$")
+    (.key tty "c-c")
+    (.until tty r"^! interrupted")
+    (.line tty "(try (input \"end? \") (except [EOFError] \"the end\"))")
+    (.until tty r"^\? end\?[\s\S]*^=$")
+    (.key tty "c-d")
+    (.until tty r"^= .the end.$")
+    (.line tty "(+ 1 1)")
+    (.until tty r"^= 2$")))
+
+(defn test-models-form-reads-nothing [tmp-path]
+  "A form of the model's that reads is at the end of its input at once."
+  (with [server (scripted.Server [(scripted.call "self_eval" {"form" "(input \"who? \")"}) (scripted.answer "fine")])
+         tty (lib.talking server tmp-path)]
+    (.line tty "go")
+    (.until tty r"EOFError[\s\S]*^  fine$")))
+
+(defn [(pytest.mark.parametrize "how" ["variable" "setting"])] test-editor [tmp-path how]
+  "The editor of the settings, or of the environment, has the real terminal, and what it saves is the draft."
+  (setv editor (/ tmp-path "editor"))
+  (.write-text editor "#!/bin/sh\ntest -t 0 && test -t 1 && test -t 2 || exit 1\necho '(* 6 7)' > \"$1\"\n")
+  (.chmod editor 0o755)
+  (with [tty (lib.started tmp-path #** (if (= how "variable") {"EDITOR" (str editor) "VISUAL" None} {"EDITOR" "false" "VISUAL" None}))]
+    (when (= how "setting")
+      (.line tty f"(setting \"editor\" \"{editor}\")")
+      (.gone tty r"EVAL"))
+    (.type tty "draft")
+    (.key tty "c-x" "c-e")
+    (.until tty r"^\* \(\* 6 7\)$")
+    (.key tty "enter")
+    (.until tty r"^= 42$")))
+
+(defn capsules []
+  "Return the crash capsules of this test."
+  (setv folder (os.path.join (get os.environ "XDG_STATE_HOME") "autolith" "crashes"))
+  (if (os.path.isdir folder) (os.listdir folder) []))
+
+(defn [(pytest.mark.parametrize "options" [{} {"AUTOLITH_PLAIN" "1"}])] test-hang-up [tmp-path options]
+  "A terminal that goes away ends the program in order: status 129, and no crash."
+  (setv tty (lib.opened tmp-path #** options))
+  (.until tty r"^(❯|you:)\s*$" :quiet 0.3)
+  (.send tty "(+ 20 22)")
+  (.rest tty 0.2)
+  (.key tty "enter")
+  (.until tty r"42$")
+  (lib.hang-up tty)
+  (for [_ (range 400)]
+    (setv [pid status] (os.waitpid tty.child.pid os.WNOHANG))
+    (when pid (break))
+    (time.sleep 0.05))
+  (assert pid)
+  (assert (or (= (os.waitstatus-to-exitcode status) 129) (= (os.waitstatus-to-exitcode status) (- signal.SIGHUP))))
+  (assert (= (capsules) [])))
+
+(setv SLOW "(do (import time) (open \"begun\" \"w\") (time.sleep 1.5))")
+
+(defn test-typed-ahead [tmp-path]
+  "Lines typed before there is a prompt are the draft then: not lost, not sent, not joined with what is typed afterwards."
+  (os.makedirs (os.path.join (get os.environ "XDG_CONFIG_HOME") "autolith") :exist-ok True)
+  (with [f (open (os.path.join (get os.environ "XDG_CONFIG_HOME") "autolith" "init.hy") "w")] (.write f SLOW))
+  (with [tty (lib.opened tmp-path)]
+    (for [_ (range 400)]
+      (when (.exists (/ tmp-path "begun")) (break))
+      (.rest tty 0.05))
+    (.send tty "(do (open \"sent\" \"w\")\r")
+    (.rest tty 0.1)
+    (.send tty "  (+ 20 22))\r")
+    (.rest tty 0.1)
+    (.until tty r"^\* \(do \(open \"sent\" \"w\"\)\n    \(\+ 20 22\)\)$" :quiet 0.3)
+    (assert (not (.exists (/ tmp-path "sent"))))
+    (.key tty "enter")
+    (.until tty r"^= 42$")))
