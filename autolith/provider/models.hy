@@ -1,7 +1,8 @@
 "Know the models: their windows, output limits and efforts, from the table models.forms, one map a model.
 
-A model is {\"id\" \"window\" \"output\" \"efforts\" [..] \"thinking\" \"images\" \"tools\"}: tokens in all, tokens of an answer,
-the efforts it takes ([]: none), how an Anthropic model thinks (adaptive, budget or None), whether it sees images and calls tools.
+A model is {\"id\" \"window\" \"output\" \"efforts\" [..] \"thinking\" \"images\" \"tools\" \"price\"}: tokens in all, tokens of an answer,
+the efforts it takes ([]: none), how an Anthropic model thinks (adaptive, budget or None), whether it sees images and calls tools,
+its list price (None, or {\"input\" \"cached\" \"cache_write\" \"output\"}, US dollars for a million tokens).
 What a provider's own list said (discovery.hy) counts where the table has nothing. One that nobody lists works too; `find` then
 returns what is assumed, with \"assumed\" saying so in a sentence."
 
@@ -18,7 +19,7 @@ returns what is assumed, with \"assumed\" saying so in a sentence."
   "The words for efforts, from the least on; one that a model lacks becomes the nearest.")
 
 (setv UNLISTED {"window" 128000 "output" 16000 "efforts" ["low" "medium" "high"] "thinking" None "images" True
-                "tools" True})
+                "tools" True "price" None})
 
 (defn table []
   "Return the models by id."
@@ -40,10 +41,19 @@ returns what is assumed, with \"assumed\" saying so in a sentence."
   (for [field ["window" "output"]]
     (when (and (in field model) (not (and (isinstance (get model field) int) (> (get model field) 0))))
       (raise (ValueError f"model {(get model "id")}: {field} is a number of tokens, not {(get model field) !r}"))))
+  (when (not (price? (.get model "price")))
+    (raise (ValueError f"model {(get model "id")}: price is a map like {{:input 1.25 :cached 0.125 :output 10}}, dollars for a million tokens")))
   (setv whole {#** UNLISTED #** (.get (table) (get model "id") {}) #** model}
         (get whole "output") (min (get whole "output") (get whole "window"))
         (get (table) (get model "id")) whole)
   whole)
+
+(defn price? [value]
+  "Tell whether VALUE can be a price: None, or numbers of which input and output are there."
+  (or (is value None)
+      (and (isinstance value dict)
+           (<= #{"input" "output"} (set value) #{"input" "cached" "cache_write" "output"})
+           (all (gfor n (.values value) (and (isinstance n #(int float)) (>= n 0)))))))
 
 (defn find [id]
   "Return what is known about the model ID; one with a date, a vendor or a variant in its name counts as the one it varies."

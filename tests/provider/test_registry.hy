@@ -127,7 +127,8 @@
 (defn test-models-table []
   "Each model of the table is complete, and the built-in providers' models are in it."
   (for [model (.values (models.table))]
-    (assert (= (set model) #{"id" "window" "output" "efforts" "thinking" "images" "tools"}))
+    (assert (= (- (set model) #{"price"}) #{"id" "window" "output" "efforts" "thinking" "images" "tools"}))
+    (assert (models.price? (.get model "price")))
     (assert (< 0 (:output model) (:window model))))
   (for [form registry.builtin id (.get form "models" [])]
     (assert (in id (models.table)))))
@@ -148,6 +149,15 @@
   (assert (= (models.effort "gpt-5" "none") "minimal"))
   (assert (is (models.effort "gpt-4o" "high") None))
   (assert (is (models.effort "gpt-5" None) None)))
+
+(defn [(pytest.mark.parametrize "price" [{} {"input" 1} {"input" 1 "output" "2"} {"input" 1 "output" -2} 7
+                                        {"input" 1 "output" 2 "cache" 3}])]
+  test-strange-prices [price monkeypatch]
+  "A price that could not be counted with is refused, and nothing of the model is entered."
+  (monkeypatch.setattr models "_table" (dict (models.table)))
+  (with [_ (pytest.raises ValueError)]
+    (models.define {"id" "acme-2" "price" price}))
+  (assert (not-in "acme-2" (models.table))))
 
 (defn test-defined-model [monkeypatch]
   "A user can add a model."
