@@ -183,38 +183,52 @@ sentences \"added\" \"removed\" \"diff\" rows \"visible\" \"elided\" \"lines\" \
   (cond
     (is now None) " It is no text now."
     (is before None) " What it was before is not kept any more."
-    True (+ (if (= now before) "" f" It was {(get before "name")} and is {(get now "name")} now.")
-            (_different-lines (lines.split (lines.decode old before)) (lines.split (lines.decode new now))))))
+    True (+ (if (= (get now "name") (get before "name"))
+              ""
+              f" It was {(get before "name")} and is {(get now "name")} now.")
+            (_different-lines (lines.split (lines.decode old before)) (lines.split (lines.decode new now))
+                              before now))))
 
-(defn _different-lines [old new]
-  "Return the difference between the lines OLD and NEW for people, nothing if there is none."
+(defn _different-lines [old new before now]
+  "Return the difference between the lines OLD, in the encoding BEFORE, and NEW, in NOW, for people; nothing if none."
   (setv blocks (diff.blocks old new))
   (if blocks
-    (+ " What changed (old and new line numbers):\n" (diff.text (diff.rows blocks old new :context 1) 2000))
+    (+ " What changed (old and new line numbers):\n"
+       (diff.text (_marked (diff.rows blocks old new :context 1) before now) 2000))
     ""))
+
+(defn _marked [rows before now]
+  "Return the ROWS of a difference between texts in the encodings BEFORE and NOW, with marks for undecodable bytes."
+  (lfor row rows {#** row "text" (lines.shown (get row "text") (if (= (get row "kind") "removed") before now))}))
 
 (defn _planned [target base operations]
   "Return the draft for TARGET that OPERATIONS make of the bytes BASE."
   (setv uri (get target "uri") encoding (lines.encoding-of base))
   (when (is encoding None)
     (raise (protocol.ResourceError f"{uri} is no text; change it with a command" :uri uri)))
+  (_check-contents uri encoding operations)
   (setv text (lines.decode base encoding)
         made (plan.make text operations))
   {"uri" uri "path" (get target "path") "key" (+ "workspace:" (get target "path")) "info" (get target "info")
-   "encoding" encoding "plan" made "old" (lines.split text) "after" (_encoded uri encoding (get made "text"))})
+   "encoding" encoding "plan" made "old" (lines.split text) "after" (lines.encode (get made "text") encoding)})
 
-(defn _encoded [uri encoding text]
-  "Return the bytes of TEXT in ENCODING, that of URI."
-  (try
-    (lines.encode text encoding)
-    (except [e UnicodeEncodeError]
-      (setv wrong (get text e.start))
+(defn _check-contents [uri encoding operations]
+  "Refuse what OPERATIONS would write if ENCODING, that of URI, does not hold it, or if it has marks of undecodable bytes."
+  (for [content (lfor o operations :if (in "content" o) (get o "content"))]
+    (setv wrong (lines.foreign content encoding)
+          mark (lines.marks-in content encoding))
+    (when (is-not wrong None)
       (raise (protocol.ResourceError
                (+ f"{uri} is {(get encoding "name")}, which has no character U+{(ord wrong) :04X}"
                   (if (<= 0xd800 (ord wrong) 0xdfff) " (half of a surrogate pair)" f" ({wrong})")
                   "; nothing was changed. Write it in other characters, or convert the file first (iconv)")
-               :uri uri)
-             :from e))))
+               :uri uri)))
+    (when mark
+      (raise (protocol.ResourceError
+               (+ f"{uri}: the content holds {mark}, which only stands for a byte that is no UTF-8 and cannot be written as text;"
+                  " nothing was changed. Leave such lines as they are and edit others; or give the whole line without the mark"
+                  " (the byte is then gone); or change the bytes with a command (sed under LC_ALL=C, a script)")
+               :uri uri)))))
 
 ;; * The outcome
 
@@ -230,7 +244,7 @@ sentences \"added\" \"removed\" \"diff\" rows \"visible\" \"elided\" \"lines\" \
   (setv old (get draft "old") new (get draft "plan" "lines")
         blocks (diff.refine (get draft "plan" "blocks") old new)
         [added removed] (diff.counts blocks)
-        rows (diff.rows blocks old new)
+        rows (_marked (diff.rows blocks old new) (get draft "encoding") (get draft "encoding"))
         text (diff.text rows (int (* room 0.4)))
         shown (_fresh context draft (get draft "plan" "blocks") (max 300 (- room (len text) 300)))
         remarks (+ notes (_remarks draft))
@@ -256,7 +270,7 @@ sentences \"added\" \"removed\" \"diff\" rows \"visible\" \"elided\" \"lines\" \
         entry (.note context.observations (get draft "key") :uri (get draft "uri") :kind "file"
                      :digest (get seen "digest") :total (get seen "total") :data kept))
   (page.observe context entry shown)
-  (page.build entry shown :header (page.encoding-header {#** seen "encoding" (get draft "encoding")}) :empty "(the file is empty)"))
+  (page.build entry shown :header (page.encoding-header seen) :empty "(the file is empty)"))
 
 (defn _fitting [seen first changed last room]
   "Return the window of the snapshot SEEN from FIRST to LAST in ROOM characters; begin later, but not after CHANGED,
@@ -278,4 +292,15 @@ where a line before it is so long that nothing else would be shown."
      (if (or (is now None) (!= (get now "codec") (get before "codec")))
        (if (.isascii (get draft "after")) [] [f"the file was {(get before "name")} and reads as {(if now (get now "name") "no text")} now"])
        [])
+     (_gone draft)
      (if warning [warning] [])))
+
+(defn _gone [draft]
+  "Return what to say of undecodable bytes that DRAFT replaced, in a list."
+  (setv n (if (get draft "encoding" "bad")
+            (- (get draft "encoding" "bad") (lines.undecodable (get draft "plan" "text")))
+            0))
+  (cond
+    (= n 0) []
+    (= n 1) ["1 undecodable byte went with the line that was replaced or deleted"]
+    True [f"{n} undecodable bytes went with the lines that were replaced or deleted"]))

@@ -36,7 +36,7 @@
   (setv [seen shown] (window.of-file path (get asked "start_line") (get asked "line_count") page.body-room
                                      :column (get asked "start_column")))
   (workspace.check-window seen uri asked shown)
-  (_page context uri seen shown))
+  (_page context uri seen shown :header (page.encoding-field (get seen "encoding"))))
 
 (defn _page [context uri seen shown #** more]
   "Return the page of SHOWN of the output URI, whose snapshot is SEEN; MORE goes to the rendering."
@@ -64,7 +64,7 @@
 (defn _matches [path pattern start most]
   "Return #(rows more) of the lines of the file PATH, from START on, where PATTERN matches: at most MOST, and no more than fit."
   (setv rows [] used 0)
-  (with [f (open path :encoding "utf-8" :newline "\n")]
+  (with [f (open path :encoding "utf-8" :errors "backslashreplace" :newline "\n")]
     (for [[number line] (enumerate f 1)]
       (setv m (when (>= number start) (.search pattern line)))
       (when m

@@ -4,7 +4,7 @@ A page is as protocol has it; its text is bounded by `page-room` and says which 
 
 (eval-when-compile (require autolith.base.macros [defparameter]))
 (import
-  autolith.resource [lines protocol ranges])
+  autolith.resource [lines protocol ranges survey :as surveys])
 
 (defparameter body-room 7000 "How many characters of numbered lines one page shows.")
 
@@ -64,8 +64,28 @@ FOUND says that the rows are finds from here and there, of which ranges would sa
 
 (defn encoding-header [snapshot]
   "Return the header fields that say how SNAPSHOT is encoded and how its lines end, where that is not the usual."
-  (setv encoding (get snapshot "encoding")
-        ends (lines.ends-text (get snapshot "crlf") (get snapshot "lf")))
-  (+ (if (= (get encoding "name") "utf-8") [] [f"Encoding: {(get encoding "name")} (kept by edits)"])
+  (setv ends (lines.ends-text (get snapshot "crlf") (get snapshot "lf")))
+  (+ (encoding-field (get snapshot "encoding"))
      (if ends [f"Line ends: {ends} (kept by edits)"] [])
      (if (and (get snapshot "total") (not (get snapshot "final_newline"))) ["Final newline: none"] [])))
+
+(defn encoding-field [encoding]
+  "Return the header field about ENCODING, in a list; nothing for plain UTF-8 and for no text."
+  (cond
+    (or (is encoding None) (= (get encoding "name") "utf-8")) []
+    (get encoding "bad") [f"Encoding: {(get encoding "name")}, {(_bad-lines encoding)} ({(_bad-note encoding)})"]
+    (get encoding "guess") [(+ f"Encoding: {(get encoding "name")}, which is a guess: the bytes are not UTF-8 and could mean other"
+                               " characters than are shown (kept by edits, and so are the bytes of all other lines)")]
+    True [f"Encoding: {(get encoding "name")} (kept by edits)"]))
+
+(defn _bad-lines [encoding]
+  "Return which lines of a text in ENCODING hold undecodable bytes, the first of them by number."
+  (setv all (get encoding "bad_lines") named (cut all surveys.named-lines))
+  (+ (if (= (len all) 1) "on line " "on lines ")
+     (.join ", " (map str named))
+     (if (> (len all) (len named)) " and more" "")))
+
+(defn _bad-note [encoding]
+  "Return what a reader has to know of the undecodable bytes of a text in ENCODING."
+  (+ f"each is shown as {(lines.mark "NN" encoding)}, NN its value in hexadecimal, and nothing else here looks like that; edits write"
+     " UTF-8 and keep these bytes; a line that holds one can be replaced by text or deleted, but not written again with the mark"))

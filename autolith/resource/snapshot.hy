@@ -153,13 +153,23 @@ Lines are found as in the encoding ASSUMED, else the likeliest; if it turns out 
     (+= done (len piece))
     (if (<= done kept-size) (.append kept piece) (setv kept []))
     (setv piece (_read-up-to f (if bound (min (- bound done) piece-size) piece-size))))
-  (setv found (.result state) encoding (get found "encoding"))
+  (setv found (.result state))
+  (when (is (get found "encoding") lines.UNSURE)
+    (setv (get found "encoding") (lines.surveyed (_again f done) (cut head 3))))
+  (setv encoding (get found "encoding"))
   (when (and encoding (is assumed None) (not (.fits? state encoding)))
     (.seek f 0)
     (return (scan-file f info encoding)))
   {#** found
    "data" (when (<= done kept-size) (.join b"" kept))
    "stamp" (when info (stamp info))})
+
+(defn _again [f size]
+  "Yield the first SIZE bytes of the open file F once more, in pieces."
+  (.seek f 0)
+  (while (and (> size 0) (setx piece (_read-up-to f (min piece-size size))))
+    (-= size (len piece))
+    (yield piece)))
 
 (defclass _Scan []
   "What a scan has seen so far, of bytes that begin with HEAD and whose lines end as in the encoding ASSUMED."

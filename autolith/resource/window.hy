@@ -1,6 +1,7 @@
 "Windows of whole lines over a snapshot, read from its nearest index point in bounded memory.
 
-A window is {\"rows\" [{\"number\" \"text\"} ...], \"cut\" True if a row shows only part of its line, \"full\" True if the room was used up}."
+A window is {\"rows\" [{\"number\" \"text\"} ...], \"cut\" True if a row shows only part of its line, \"full\" True if the room was used up}.
+A row whose line holds undecodable bytes has them as marks in its text, and \"undecodable\" says how many; each is one column."
 
 (import
   bisect
@@ -62,7 +63,8 @@ A first line that does not fit is shown in part; with COLUMN above 1, the window
           self.snapshot snapshot
           self.left 0
           self.text ""
-          self.decoder ((codecs.getincrementaldecoder (get snapshot "encoding" "codec")) "strict")))
+          self.encoding (get snapshot "encoding")
+          self.decoder ((codecs.getincrementaldecoder (get self.encoding "codec")) (get self.encoding "errors"))))
 
   (defn seek [self line]
     "Go to the index point at or before LINE; return its line."
@@ -135,13 +137,27 @@ A first line that does not fit is shown in part; with COLUMN above 1, the window
   (when (and whole (not (.endswith (get whole -1) "\n")) (> (len pieces.text) (+ room 2)))
     (.pop whole))
   (for [[i line] (enumerate (cut whole count))]
-    (setv text (lines.bare line))
-    (+= used (len text) PREFIX)
+    (setv row (_row (+ start i) (lines.bare line) pieces.encoding))
+    (+= used (len (get row "text")) PREFIX)
     (when (> used room) (break))
-    (.append rows {"number" (+ start i) "text" text}))
+    (.append rows row))
   (if (or rows (not pieces.text))
     {"rows" rows "cut" False "full" (< (len rows) (min count (len whole)))}
     (_part pieces start 1 room)))
+
+(defn _row [number text encoding]
+  "Return the row of line NUMBER, of which TEXT in ENCODING is shown."
+  (setv bad (if (get encoding "bad") (lines.undecodable text) 0))
+  (if bad
+    {"number" number "text" (lines.shown text encoding) "undecodable" bad}
+    {"number" number "text" text}))
+
+(defn _fitting [text encoding room]
+  "Return as much of the beginning of TEXT in ENCODING as takes ROOM characters when shown, at least one."
+  (defn length [n] (len (lines.shown (cut text n) encoding)))
+  (if (<= (length (len text)) room)
+    text
+    (cut text (max 1 (- (bisect.bisect-right (range (+ (len text) 1)) room :key length) 1)))))
 
 (defn _part [pieces start column room]
   "Return the window with the part from COLUMN on of line START, where PIECES stand."
@@ -149,8 +165,8 @@ A first line that does not fit is shown in part; with COLUMN above 1, the window
         room (max 1 (- room PREFIX 120)))
   (.gather pieces room 1)
   (setv end (.find pieces.text "\n")
-        shown (cut pieces.text (if (< end 0) room (min end room)))
+        shown (_fitting (cut pieces.text (if (< end 0) room (min end room))) pieces.encoding room)
         length (+ before (.rest-of-line pieces))
         shown (cut shown (max 0 (- length before))))
-  {"rows" [{"number" start "text" shown "length" length "columns" [(+ before 1) (+ before (len shown))]}]
+  {"rows" [{#** (_row start shown pieces.encoding) "length" length "columns" [(+ before 1) (+ before (len shown))]}]
    "cut" True "full" True})

@@ -95,7 +95,7 @@
   (.put place "f" data)
   (setv new (.change place "f" (replaced (+ at 1) (+ at 1) content))
         head (lines.encode (.join "" (cut rows at)) encoding)
-        tail (.encode (.join "" (cut rows (+ at 1) None)) (get encoding "codec")))
+        tail (.encode (.join "" (cut rows (+ at 1) None)) (get encoding "codec") (get encoding "errors")))
   (if (< (+ at 1) (len rows))
     (assert (and (.startswith new head) (.endswith new tail)))
     (assert (.startswith new (cut head (- (len head) (* 2 (get encoding "unit"))))))))

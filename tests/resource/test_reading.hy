@@ -97,7 +97,7 @@
   (assert (= (in "Encoding:" (get p "text")) (!= codec "utf-8"))))
 
 (defn [(pytest.mark.parametrize "data,expected"
-         [#(b"\xfe\xff\n\x01\x01" ["þÿ" "\x01\x01"]) #(b"\xef\xbb\xbfcaf\xe9\n" ["ï»¿café"]) #(b"\xff\xfea" ["ÿþa"])])]
+         [#(b"\xfe\xff\n\x01\x01" ["þÿ" "\x01\x01"]) #(b"\xef\xbb\xbfcaf\xe9\xe9\xe8\xe8\xe8\n" ["ï»¿cafééèèè"]) #(b"\xff\xfea" ["ÿþa"])])]
   test-false-marks [place data expected]
   "What begins like a byte-order mark and is no such text is read as the single bytes that it is."
   (.put place "f" data)

@@ -50,3 +50,10 @@
   (setv uri (output.store "x\n") page (.read place uri))
   (with [(pytest.raises protocol.ResourceError)]
     (.edit place [uri (get page "revision") {"op" "delete-lines" "start_line" 1 "end_line" 1}])))
+
+(defn test-damaged-output-is-still-searched [place]
+  "A stored output with a byte that is no UTF-8 is read and searched all the same, and the page says what is amiss."
+  (setv uri (output.store "é one\ntwo needle\n"))
+  (with [f (open (output.path (.removeprefix uri "output:")) "ab")] (.write f b"three \xff needle\n"))
+  (assert (= (lfor r (get (.read place uri :query "needle") "lines") (get r "number")) [2 3]))
+  (assert (in "1 undecodable byte" (get (.read place uri) "text"))))
