@@ -43,6 +43,7 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
           self.buffered []
           self.questions {}
           self.usage []
+          self.compacted None
           self.agent None
           self.ended False
           self.tasks (set)
@@ -80,8 +81,11 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
   "Publish EVENT, stamped with its number and time; an observer that raises loses only this event."
   (setv stamped (| {"type" (get event "type") "seq" (next s.events) "time" (events.now)}
                    (credentials.redact-data (events.check event))))
-  (when (= (get event "type") "usage")
-    (.append s.usage (get event "usage")))
+  (match (get event "type")
+    "usage" (do (.append s.usage (get event "usage"))
+                (setv s.compacted None))
+    "compaction-done" (when (get event "ok") (setv s.compacted (get event "after")))
+    _ None)
   (if (or (threads.on-loop-thread?) (not s.interactive))
     (_deliver s stamped)
     (threads.post _deliver s stamped))
@@ -138,7 +142,8 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
   (setv s.conversation c
         s.agent None
         s.observations (protocol.Observations)
-        s.usage [])
+        s.usage []
+        s.compacted None)
   (for [record (cut s.buffered 0 None)]
     (conversation.append c record))
   (setv s.buffered [])
@@ -224,11 +229,14 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
     {"phase" (if s.turn "turn" "form") "since" (get active "since") "what" (get active "what")}))
 
 (defn context-percent [s]
-  "Return how full the model's window was at the last request, in percent, or None when unknown."
-  (setv last (get (or (cut s.usage -1 None) [None]) 0)
-        window (get (models.find s.model) "window"))
-  (when (and last window)
-    (round (/ (* 100 (+ (or (.get last "input") 0) (or (.get last "output") 0))) window))))
+  "Return how full the model's window was at the last request, or is since a compaction, in percent; None when unknown."
+  (setv last (when s.usage (get s.usage -1))
+        used (cond
+               (is-not s.compacted None) s.compacted
+               last (+ (or (.get last "input") 0) (or (.get last "output") 0)))
+        window (or (settings.value "context-window") (get (models.find s.model) "window")))
+  (when (and used window)
+    (round (/ (* 100 used) window))))
 
 (defn branch [cwd]
   "Return the Git branch that CWD is on, read from its HEAD file, or None."

@@ -29,6 +29,7 @@
                       :ok (.get record "ok") :text (.get record "text" "") :seconds (.get record "seconds"))]
     "user-operation" (_operation-events record)
     "failure" (_failure-events record)
+    "summary" (_summary-events record)
     _ []))
 
 (defn _event [record event-type / #** fields]
@@ -73,6 +74,12 @@
   "The events of RECORD, a request that failed or was stopped: the half answer, and why."
   (+ (if (.get record "partial") [(_event record "answer" :text (get record "partial") :phase "partial")] [])
      [(_event record "failure" :kind (.get record "cause") :text (.get record "text" "") :status None)]))
+
+(defn _summary-events [record]
+  "The events of the summary RECORD: that the conversation was compacted, and the messages that it keeps."
+  [(_event record "compaction-done" :ok True :reason (.get record "reason") :before (.get record "tokens"))
+   #* (lfor m (or (.get record "messages") [])
+        (_event record "input-accepted" :id None :text (_text m) :kind "prompt" :images (.get m "images" [])))])
 
 (defn inputs [c]
   "Return what the user typed in the conversation C, oldest first."
