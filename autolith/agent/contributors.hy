@@ -53,7 +53,7 @@ Each is a function of the request map of agent/context, found by its name in `bu
                             :if (in (get record "kind") ["failure" "usage" "summary"])
                             record)
                       {}))
-  (when (and (= (.get failure "kind") "failure") (.get failure "partial"))
+  (when (and (= (.get failure "kind") "failure") (.get failure "partial") (not (.get failure "void")))
     {"class" "mandatory" "priority" 60 "lifetime" "turn"
      "instruction" (+ f"Your last answer broke off ({(.get failure "cause")}) and is not in the conversation. The user has seen this "
                       "much of it:")

@@ -11,14 +11,15 @@ a durable one that says its outcome is unknown; what lived only in memory is dro
   "Record that TURN was cancelled, and what had arrived by then."
   (note-failure turn "interrupted" "the user interrupted this turn"))
 
-(defn note-failure [turn cause text]
-  "Record that the request of TURN failed for CAUSE, as TEXT says, with the half answer; a disk that refuses makes a notice."
+(defn note-failure [turn cause text #** more]
+  "Record that the request of TURN failed for CAUSE, as TEXT says, with the half answer and the fields MORE; a disk that refuses
+makes a notice."
   (setv partial (if (and turn.response (is turn.response.done None)) (.partial turn.response) ""))
   (setv turn.response None)
   (try
     (conversation.append turn.conversation
       {"kind" "failure" "cause" cause "text" text "partial" partial
-       "provider" (.get turn.agent.provider "name") "model" turn.agent.model}
+       "provider" (.get turn.agent.provider "name") "model" turn.agent.model #** more}
       :sync False)
     (except [e conversation.StorageFailed]
       (request.show turn "notice" :level "error" :text (str e))))

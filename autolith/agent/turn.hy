@@ -9,7 +9,7 @@ A step that ends the turn gives an ending, #(status reason), status done, cancel
 (import
   asyncio
   time
-  autolith.agent [agent :as agents calls compaction context prompt repair request]
+  autolith.agent [agent :as agents calls compaction context prompt repair request retry]
   autolith.base [conditions]
   autolith.provider [errors]
   autolith.state [conversation settings])
@@ -112,9 +112,11 @@ A step that ends the turn gives an ending, #(status reason), status done, cancel
       None)))
 
 (defn :async on-failure [turn error]
-  "Decide about ERROR, a ProviderError of TURN: give \"retry\" to send the request again, else None. Retries belong here."
-  (when (and (= error.kind "overflow") (await (compaction.after-overflow turn)))
-    "retry"))
+  "Decide about ERROR, a ProviderError of TURN: give \"retry\" to send the request again, after a compaction or a wait, else None."
+  (if (= error.kind "overflow")
+    (when (await (compaction.after-overflow turn))
+      "retry")
+    (await (retry.decide turn error))))
 
 (defn record-response [turn response]
   "Record the items of RESPONSE in wire order, and its usage, with one sync; show its messages."

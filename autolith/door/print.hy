@@ -87,7 +87,7 @@ With --events every event of the session is one form (or JSON) a line on standar
   (match (get event "type")
     "call-started" (+ "▸ " (get event "form"))
     "call-result" (result-line event)
-    "notice" (+ "; " (get event "text"))
+    (| "notice" "retry") (+ "; " (get event "text"))
     _ None))
 
 (defn result-line [event]

@@ -251,6 +251,10 @@ process; VARIABLE is an environment variable or None. `:unsaved [VALUE ...]` nam
   "At how many percent of the window a conversation is replaced by a summary of it.")
 (defsetting idle-timeout (integer 1 86_400) 300 durable "AUTOLITH_IDLE_TIMEOUT"
   "The seconds without a word from the provider after which a request has failed.")
+(defsetting retry-limit (integer 0 100) 5 durable "AUTOLITH_RETRY_LIMIT"
+  "How often in a row a request that failed is sent again.")
+(defsetting retry-wait-limit (integer 1 86_400) 120 durable "AUTOLITH_RETRY_WAIT_LIMIT"
+  "The most seconds that a turn waits before it sends a request again; a provider that asks for more ends it.")
 (defsetting request-limit (integer 1 10_000) 100 durable "AUTOLITH_REQUEST_LIMIT"
   "The most requests of one turn.")
 (defsetting identical-failure-limit (integer 1 100) 3 durable "AUTOLITH_IDENTICAL_FAILURE_LIMIT"

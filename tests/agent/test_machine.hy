@@ -8,7 +8,7 @@
   os
   hypothesis [settings strategies :as st]
   hypothesis.stateful [RuleBasedStateMachine invariant precondition rule]
-  autolith.agent [calls turn]
+  autolith.agent [calls retry turn]
   autolith.provider [errors]
   autolith.state [conversation segment]
   tests.agent [lib]
@@ -60,7 +60,9 @@
 
   (defn __init__ [self]
     (.__init__ (super))
-    (setv self.said []
+    (setv self.first-wait retry.first-wait
+          retry.first-wait 0
+          self.said []
           self.script []
           self.stalled False
           self.partial (set)
@@ -161,6 +163,7 @@
 
   (defn teardown [self]
     "Leave no file open."
+    (setv retry.first-wait self.first-wait)
     (conversation.close self.conversation)))
 
 (setv TestHistory History.TestCase

@@ -293,8 +293,9 @@
 
 (defn [(pytest.mark.parametrize "wire" lib.WIRES)
        (pytest.mark.parametrize "name" (list FAULTS))]
-  test-provider-failures [tmp-path wire name]
+  test-provider-failures [tmp-path monkeypatch wire name]
   "A failing provider ends the turn with a reason; half an answer counts as nothing, and the next turn works."
+  (monkeypatch.setenv "AUTOLITH_RETRY_LIMIT" "0")
   (with [server (scripted.Server [(get FAULTS name) (scripted.answer "fine again")])]
     (setv b (lib.Bench (server.provider wire) tmp-path)
           outcome (b.prompt "go"))
@@ -307,8 +308,9 @@
     (assert (= (get (b.prompt "again") "text") "fine again")))
   (assert (= lib.done [])))
 
-(defn test-unreachable-host [tmp-path]
+(defn test-unreachable-host [tmp-path monkeypatch]
   "A host that nobody answers at ends the turn with a reason."
+  (monkeypatch.setenv "AUTOLITH_RETRY_LIMIT" "0")
   (with [server (scripted.Server [])]
     (setv provider (server.provider "responses")))
   (setv b (lib.Bench provider tmp-path)

@@ -138,7 +138,8 @@
 (defn test-unreachable-host [tmp-path]
   "A host that cannot be reached is named."
   (setv port (closed-port)
-        done (run "-p" "hi" :cwd tmp-path :env {"OPENAI_API_KEY" "sk-x" "OPENAI_BASE_URL" f"http://127.0.0.1:{port}/v1"}))
+        done (run "-p" "hi" :cwd tmp-path :env {"OPENAI_API_KEY" "sk-x" "OPENAI_BASE_URL" f"http://127.0.0.1:{port}/v1"
+                                                  "AUTOLITH_RETRY_LIMIT" "0"}))
   (assert (and (= [done.returncode done.stdout] [1 ""]) (in (str port) done.stderr))))
 
 (defn [(pytest.mark.parametrize "part,word" [#((scripted.error 404) "OPENAI_BASE_URL") #((scripted.error 401) "OPENAI_API_KEY")
@@ -154,7 +155,7 @@
 (defn test-stream-cut-in-the-middle [tmp-path]
   "A cut stream fails the turn; the half answer is kept as such, and the conversation goes on."
   (with [server (scripted.Server [[(scripted.answer "Half an ans") (scripted.cut)] (scripted.answer "Whole.")])]
-    (setv cut (run "-p" "hi" :cwd tmp-path :env (openai server))
+    (setv cut (run "-p" "hi" :cwd tmp-path :env (| (openai server) {"AUTOLITH_RETRY_LIMIT" "0"}))
           again (run "-c" "-p" "go on" :cwd tmp-path :env (openai server)))
     (assert (= cut.returncode 1))
     (assert (= [again.returncode again.stdout] [0 "Whole.\n"])))

@@ -29,6 +29,7 @@ while nothing runs; \"calls\" maps the ids of running calls to their forms, \"fo
                     {"bytes" (or (.get event "bytes") 0) "last" now})
     "call-started" (calling state event now)
     "call-result" (ended-call state event now)
+    "retry" (| state (phase "READ" f"trying again {(get event "attempt")} of {(get event "limit")}" now))
     "turn-done" (| state (phase None "" now) {"turn" None "calls" {}})
     "evaluation-started" (| state {"forms" (| (get state "forms") {(.get event "id") #((get event "source") now)})})
     "evaluation" (| state {"forms" (without (get state "forms") (.get event "id"))})

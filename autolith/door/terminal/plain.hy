@@ -154,9 +154,10 @@ What a person types is a line, or several that make one form; lines pasted toget
     "answer" (do (setv p.answer [])
                  (write p [(+ "answer: " (.replace (.strip (cells.clean (get event "text"))) "\n" "\n  "))])
                  (return))
+    "retry" (end-answer p)
     "turn-done" (when p.answer
-                  (write p [(+ "answer: " (.replace (.strip (cells.clean (.join "" p.answer))) "\n" "\n  "))])
-                  (setv p.answer [] (get event "half") True))
+                  (end-answer p)
+                  (setv (get event "half") True))
     "question" (question p event)
     "answered" (setv p.own None p.wants None)
     "session-ended" (leave p 0)
@@ -167,6 +168,12 @@ What a person types is a line, or several that make one form; lines pasted toget
   (cond
     (= kind "question") (ask p)
     (or (in kind ["turn-done" "evaluation"]) (and asked (not p.asked))) (ask-when-idle p)))
+
+(defn end-answer [p]
+  "Print what came of an answer that broke off."
+  (when p.answer
+    (write p [(+ "answer: " (.replace (.strip (cells.clean (.join "" p.answer))) "\n" "\n  "))])
+    (setv p.answer [])))
 
 (defn echoed? [p event]
   "Is EVENT about what stands on the screen already, since it was just typed?"

@@ -288,6 +288,10 @@ line, and a plain drawing takes its place."
     (marked "reasoning" "class:faint" (.strip (cells.clean (or (get event "text") ""))) (get screen "width") "class:faint")
     []))
 
+(defn show-retry [event screen]
+  "Return why a request is sent again, and when."
+  (marked "note" "class:faint" (cells.clean (get event "text")) (get screen "width") "class:faint"))
+
 (defn show-failure [event screen]
   "Return why a request failed; the text names the way out."
   (marked "error" "class:bad" (cells.clean (or (.get event "text") (str (.get event "kind")))) (get screen "width")))

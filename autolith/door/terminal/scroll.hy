@@ -91,7 +91,7 @@ whether reasoning is shown."
 
   (defn closes [self kind]
     "Does an event of KIND end the block of answer text before it?"
-    (in kind ["call-started" "call-result" "steering-applied" "turn-done" "turn-started" "failure" "session-ended"]))
+    (in kind ["call-started" "call-result" "steering-applied" "turn-done" "turn-started" "failure" "retry" "session-ended"]))
 
   (defn close [self]
     "End the block of answer text, and let go what it held back."
@@ -175,6 +175,11 @@ whether reasoning is shown."
   (defn on-failure [self event]
     "Show why a request failed; the end of its turn need not say it again."
     (setv self.explained True)
+    (.draw self event))
+
+  (defn on-retry [self event]
+    "Show that what stands of the answer does not count."
+    (setv self.half False)
     (.draw self event))
 
   (defn on-steering-applied [self event]
