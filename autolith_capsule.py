@@ -8,6 +8,8 @@ dump, the stacks of all threads. Standard library only.
 import os
 import sys
 
+WORDS = {"SIGQUIT": "was ended by Ctrl-\\ (SIGQUIT)", "SIGKILL": "was killed (SIGKILL; out of memory perhaps)"}
+
 
 def roots(kind):
     """The folder of ours of the XDG root KIND: config, data, state or cache."""
@@ -96,3 +98,27 @@ def newest(pid=None):
         return os.path.join(folder, found[-1]) if found else None
     except OSError:
         return None
+
+
+def fallen(image, status, n, crash, dump):
+    """Say in words how the process IMAGE fell; return them and the path of the capsule that tells of it.
+
+    STATUS is its wait status, N the signal that ended it or None, CRASH the exit status of one that left a capsule
+    itself, DUMP the stacks of its threads.
+    """
+    about = {"status": crash, "image": image, "dump": dump}
+    if n is not None:
+        name = signal_name(n)
+        return WORDS.get(name, f"was ended by {name}"), write({"kind": "signal", "signal": name, **about})
+    code = os.WEXITSTATUS(status)
+    if code == crash:
+        return "crashed", newest(image)
+    return f"ended with status {code} before it was ready", write({"kind": "start", **about, "status": code})
+
+
+def signal_name(number):
+    """The name of the signal NUMBER."""
+    import _signal
+
+    names = [k for k, v in vars(_signal).items() if v == number and k.startswith("SIG") and k[3] != "_"]
+    return next((k for k in sorted(names) if k not in ("SIGIOT", "SIGCLD", "SIGPOLL")), f"signal {number}")

@@ -20,7 +20,6 @@ GRACE = {sig.SIGQUIT: 2.0, sig.SIGTERM: 10.0, sig.SIGHUP: 10.0}  # seconds befor
 QUIT_DELAY = 0.3  # seconds before a SIGQUIT that the launcher got is passed on
 RESET = (b"\x1b[?2026l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?47l"
          b"\x1b[?25h\x1b[>4;0m\x1b[0m\r\n")
-WORDS = {"SIGQUIT": "was ended by Ctrl-\\ (SIGQUIT)", "SIGKILL": "was killed (SIGKILL; out of memory perhaps)"}
 
 # Recovery runs from PACKAGE and RECOVERY, folders that are given; `autolith/__init__.py` is not executed.
 BOOT = """
@@ -261,6 +260,21 @@ def _wait(child):
             pass
 
 
+def _blank_environment():
+    """Overwrite the environment that this process was given: /proc shows it, keys and all, to whatever the image runs.
+
+    `os.environ` is a copy, and stays as it is.
+    """
+    try:
+        with open("/proc/self/stat", "rb") as f:
+            start, end = map(int, f.read().rpartition(b")")[2].split()[47:49])
+        with open("/proc/self/mem", "r+b", buffering=0) as memory:
+            memory.seek(start)
+            memory.write(bytes(end - start))
+    except (OSError, ValueError, OverflowError):
+        pass
+
+
 def _read_all(fd):
     """What the file FD holds, at most the last 64 KiB, as text."""
     try:
@@ -289,6 +303,7 @@ def launch(image):
         _child(image, lifeline, tell, dump)
     os.close(lifeline)
     os.close(tell)
+    _blank_environment()
     asked = _watch(child)
     sig.pthread_sigmask(sig.SIG_SETMASK, before)
     status = _wait(child)
@@ -303,27 +318,11 @@ def launch(image):
     n = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
     if n == sig.SIGKILL and asked:  # it was too frozen to hear
         n = asked[-1]
-    return (128 + n, None, None) if n in POLITE else (CRASH, *_report(child, status, n, dump))
-
-
-def _report(child, status, n, dump):
-    """Say in words how CHILD fell, by its wait STATUS or the signal N; return them and the crash capsule's path."""
+    if n in POLITE:
+        return 128 + n, None, None
     import autolith_capsule as capsule
 
-    about = {"status": CRASH, "image": child, "dump": _read_all(dump)}
-    if n is not None:
-        name = _name(n)
-        return WORDS.get(name, f"was ended by {name}"), capsule.write({"kind": "signal", "signal": name, **about})
-    code = os.WEXITSTATUS(status)
-    if code == CRASH:
-        return "crashed", capsule.newest(child)
-    return f"ended with status {code} before it was ready", capsule.write({"kind": "start", **about, "status": code})
-
-
-def _name(number):
-    """The name of the signal NUMBER."""
-    names = [k for k, v in vars(sig).items() if v == number and k.startswith("SIG") and k[3] != "_"]
-    return next((k for k in sorted(names) if k not in ("SIGIOT", "SIGCLD", "SIGPOLL")), f"signal {number}")
+    return CRASH, *capsule.fallen(child, status, n, CRASH, _read_all(dump))
 
 
 # * Recovery
@@ -387,7 +386,7 @@ def recover(arguments):
                 stream.flush()
         for n in (*WATCHED, sig.SIGTTOU):
             sig.signal(n, sig.default_int_handler if n == sig.SIGINT else sig.SIG_DFL)
-        os.execv(sys.executable, [sys.executable, "-P", "-c", BOOT, *place, *arguments])
+        os.execve(sys.executable, [sys.executable, "-P", "-c", BOOT, *place, *arguments], dict(os.environ))
     from autolith_capsule import roots
 
     print("autolith: neither the package nor a pristine copy of it can be found; install it again. Your work is in\n"

@@ -4,7 +4,7 @@ A choice is written as MODEL, as PROVIDER, or as PROVIDER/MODEL."
 
 (import
   autolith.base [conditions]
-  autolith.provider [models registry])
+  autolith.provider [credentials models registry])
 
 (defn resolve [name [current None]]
   "Return #(provider-form model) for NAME; a model that nobody lists goes to CURRENT, the provider in use."
@@ -49,7 +49,7 @@ A choice is written as MODEL, as PROVIDER, or as PROVIDER/MODEL."
   (cond
     (registry.ready? form) "ready"
     (.get form "local") f"local server, used when named: (model \"{(get form "name")}/MODEL\")"
-    True f"set {(get form "key_variable")}"))
+    True (credentials.way-in form)))
 
 (defn unready [form]
   "Return a sentence about what the provider FORM still needs before it can answer, or the empty text."

@@ -18,7 +18,7 @@ aliases (names)."
 
 (defonce commands {} "Name -> Command.")
 (defonce packaged {} "Name -> the attributes that a module in `sources` gave the command.")
-(defonce sources ["autolith.application.builtin" "autolith.application.builtin_model"]
+(defonce sources ["autolith.application.builtin" "autolith.application.builtin_model" "autolith.application.builtin_auth"]
   "The modules that define the packaged commands, imported when one is looked for.")
 
 (defclass WrongArguments [conditions.AutolithError]

@@ -21,9 +21,11 @@
 
 (defn open-session [asked]
   "Return the Session that ASKED wants, with its conversation, and connect it with what the lower rooms ask for."
+  (import autolith.door.terminal [secret style])
   (startup.names)
   (setv s (session.from-settings (startup.directory) :interactive True)
         (get session.current "session") s
+        s.ask-secret (when (not (style.plain?)) secret.ask)
         context.provide (fn [] (running.tool-context s "user"))
         conditions.ask (fn [condition choices] (questions.choose-restart s condition choices)))
   (startup.open-conversation asked :always True)

@@ -64,7 +64,9 @@ door needs is imported."
     (autolith-launcher.ready))
   (setv command (get asked "command"))
   (cond
-    (in command ["conversations" "models" "doctor"])
+    (in command ["auth" "models"])
+      (do (import autolith.door [auth]) (auth.run command asked))
+    (in command ["conversations" "doctor"])
       (do (import autolith.door [reports]) (reports.run command asked))
     (in "eval" asked)
       (do (import autolith.door [evaluate]) (evaluate.run asked))

@@ -16,6 +16,7 @@ the flags}, or raises UsageError. Standard library only, and little of it: this 
    ["immutable" None None False "no tool may change the running program"]
    ["cwd" None "DIR" False "work in DIR"]
    ["image" "-i" "FILE" True "send this image with the first message; may be repeated"]
+   ["refresh" None None False "with models: ask the providers anew"]
    ["no-init" None None False "ignore every init.hy but the packaged one"]
    ["version" None None False "print the version"]
    ["help" None None False "print this"]])
@@ -24,7 +25,8 @@ the flags}, or raises UsageError. Standard library only, and little of it: this 
   ;; name, arguments, sentence, most arguments
   [["resume" "[ID]" "resume a conversation, or the newest of this directory" 1]
    ["conversations" "" "list the conversations, newest first" 0]
-   ["models" "" "list the providers and the models that are known" 0]
+   ["models" "[PROVIDER]" "list the models that are known, or all of one provider" 1]
+   ["auth" "[PROVIDER [HOW]]" "list where keys come from; store one, sign in, import, forget" 2]
    ["doctor" "" "say what is installed, missing, misconfigured" 0]])
 
 (setv MODES ["ask" "auto" "sandbox" "full" "plan"])
@@ -98,6 +100,8 @@ the flags}, or raises UsageError. Standard library only, and little of it: this 
                                 (get arguments 0) (.join " " arguments)))))
   (when (and row (> (len arguments) (get row 3)))
     (raise (UsageError f"{command} takes at most {(get row 3)} argument(s), got {(.join " " arguments)}")))
+  (when (and (in "refresh" asked) (!= command "models"))
+    (raise (UsageError "--refresh goes with autolith models")))
   (when (and (in "events" asked) (not-in "print" asked))
     (raise (UsageError "--events goes with -p")))
   (when (not-in (.get asked "events" "") ["" "json"])

@@ -1,4 +1,4 @@
-"The doors that only report: conversations, models, doctor. Text on standard output."
+"The doors that only report: conversations, doctor. Text on standard output."
 
 (import
   os
@@ -6,7 +6,7 @@
   shutil
   sys
   autolith
-  autolith.application [session startup]
+  autolith.application [startup]
   autolith.base [paths])
 
 (defn run [command asked]
@@ -14,20 +14,12 @@
   (startup.prepare asked)
   (match command
     "conversations" (conversations)
-    "models" (models)
     _ (doctor)))
 
 (defn conversations []
   "List all conversations, newest first."
   (import autolith.application [builtin])
   (print (builtin.conversations))
-  0)
-
-(defn models []
-  "List the providers with their models."
-  (import autolith.application [builtin])
-  (session.get-current)
-  (print (builtin.models-text))
   0)
 
 (defn doctor []
@@ -84,9 +76,19 @@
 
 (defn check-providers []
   "Which providers have what they need?"
-  (import autolith.application [choice] autolith.provider [credentials registry])
+  (import autolith.application [choice]
+          autolith.base [threads]
+          autolith.provider [credentials discovery keyring-store registry signin])
   (credentials.take)
-  (for [form (.values (registry.providers))]
-    (yield (if (registry.ready? form)
-             #("ok" (get form "name") (or (credentials.base-url form) "built in"))
-             #("note" (get form "name") (choice.missing form))))))
+  (setv forms (list (.values (registry.providers)))
+        servers (threads.on-loop (discovery.servers forms)))
+  (for [form forms]
+    (setv name (get form "name")
+          lacks (when (and (get form "signin") (not (get form "key_variable"))) (signin.lacks form)))
+    (yield (cond
+             (registry.ready? form) #("ok" name (or (credentials.base-url form) "built in"))
+             (in form servers) #("ok" name f"{(credentials.base-url form)} answers; used when named")
+             (and lacks (not (signin.importable form))) #("note" name lacks)
+             True #("note" name (choice.missing form)))))
+  (for [fault (keyring-store.faults)]
+    (yield #("note" "credentials" fault))))

@@ -11,7 +11,7 @@ pruned is remembered in pruned.hy there, [[digest time] ..], so that its absence
   secrets
   time
   autolith.base [conditions disk paths snapshot]
-  autolith.state [settings])
+  autolith.state [settings stamp])
 
 (defparameter prune-every 3600 "The seconds between two looks at what is too old, while outputs are stored.")
 (defparameter remembered 5000 "How many pruned digests are remembered.")
@@ -28,8 +28,9 @@ pruned is remembered in pruned.hy there, [[digest time] ..], so that its absence
   (paths.data "outputs"))
 
 (defn store [text]
-  "Keep TEXT whole and return its URI. The same text has the same URI, from any process."
-  (setv data (.encode text "utf-8" "backslashreplace")
+  "Keep TEXT whole, without secrets, and return its URI. The same text has the same URI, from any process."
+  (setv redact (get stamp.secrets "redact")
+        data (.encode (if redact (redact text) text) "utf-8" "backslashreplace")
         digest (cut (.hexdigest (hashlib.sha256 data)) 24)
         target (os.path.join (paths.ensure-folder (folder)) digest))
   (if (os.path.exists target)

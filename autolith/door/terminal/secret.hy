@@ -11,11 +11,16 @@
 
 (defn :async hidden [question]
   "Ask QUESTION above the live region, in a thread, so that the loop goes on."
-  (import threading prompt-toolkit.application [run-in-terminal])
-  (setv given-up (threading.Event))
+  (import asyncio threading prompt-toolkit.application [run-in-terminal])
+  (setv given-up (threading.Event)
+        work (run-in-terminal (fn [] (read-line question given-up.is-set)) :in-executor True)
+        reading (asyncio.ensure-future work))
   (try
-    (await (run-in-terminal (fn [] (read-line question given-up.is-set)) :in-executor True))
-    (finally (.set given-up))))
+    (await (asyncio.shield reading))
+    (except [asyncio.CancelledError]
+      (.set given-up)
+      (await (asyncio.wait [reading]))                   ; the terminal is given back before anything else is drawn
+      (raise))))
 
 (defn read-line [question given-up]
   "Write QUESTION to the terminal and return the line that is typed there without echo; \"\" once (GIVEN-UP) is true."
@@ -42,5 +47,5 @@
   (import termios)
   (setv new (list modes)
         (get new 0) (| (get new 0) termios.ICRNL)
-        (get new 3) (& (| (get new 3) termios.ICANON termios.ISIG) (~ termios.ECHO)))
+        (get new 3) (& (| (get new 3) termios.ICANON termios.ISIG) (bnot termios.ECHO)))
   new)
