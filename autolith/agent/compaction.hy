@@ -14,7 +14,7 @@ with which a new segment begins. Until that record is on the disk nothing has ch
   asyncio
   os
   time
-  autolith.agent [agent :as agents handoff request tokens usage]
+  autolith.agent [agent :as agents handoff request retry tokens usage]
   autolith.base [conditions text]
   autolith.provider [errors]
   autolith.state [conversation settings])
@@ -38,17 +38,18 @@ with which a new segment begins. Until that record is on the disk nothing has ch
 
 (defn due? [a]
   "Tell whether the conversation of the Agent A is to be compacted before its next request."
-  (setv c a.conversation)
-  (and (not (any (gfor r c.records (.get r "held"))))      ; what lives for one request only must be seen first
-       (compactable? a)
-       (do (setv needed (tokens.needed a))
-           (and (>= needed (tokens.threshold a.model))
-                (grown? c needed (tokens.window a.model))))))
+  (setv c a.conversation
+        items (conversation.items c)
+        needed (tokens.needed a items))
+  (and (>= needed (tokens.threshold a.model))
+       (grown? c needed (tokens.window a.model))
+       (not (any (gfor r c.records (.get r "held"))))       ; what lives for one request only must be seen first
+       (compactable? a items)))
 
-(defn compactable? [a]
-  "Tell whether the conversation of A holds more than a summary and what the user said last."
+(defn compactable? [a [items None]]
+  "Tell whether the conversation of A, with the history ITEMS, holds more than a summary and what the user said last."
   (and (!= (.get a.provider "wire") "tutor")
-       (any (gfor item (handoff.history a.conversation) (not (handoff.summary? item))))))
+       (any (gfor item (handoff.history a.conversation items) (not (handoff.summary? item))))))
 
 (defn grown? [c needed window]
   "Tell whether C, which NEEDED so many tokens of WINDOW, has grown since it was compacted, so that doing it again gains something."
@@ -153,7 +154,7 @@ Return the record. Raise a CompactionFailed, ProviderError or StorageFailed, and
   (for [left (range attempts 0 -1)]
     (+= (get used "requests") 1)
     (try
-      (setv response (await (answered a (handoff.transcript a.conversation room) focus)))
+      (setv response (await (persistent a (side-request a (handoff.transcript a.conversation room) focus))))
       (break)
       (except [e errors.ProviderError]
         (when (or (!= e.kind "overflow") (= left 1))
@@ -163,10 +164,27 @@ Return the record. Raise a CompactionFailed, ProviderError or StorageFailed, and
     (setv (get used key) (or count 0)))
   #((text-of response) used))
 
-(defn :async answered [a transcript focus]
-  "Return the Response of the model of A to the request for a summary of TRANSCRIPT."
-  (setv response (agents.Response)
-        body (side-request a transcript focus))
+(defn :async persistent [a body]
+  "Return the Response to the request BODY of A, sent again as often as the settings allow where a failure deserves that."
+  (setv attempt 0
+        longest (settings.value "retry-wait-limit"))
+  (while True
+    (+= attempt 1)
+    (try
+      (return (await (answered a body)))
+      (except [e errors.ProviderError]
+        (setv limit (settings.value "retry-limit"))
+        (when (or (not e.retryable) (> attempt limit) (> (or e.retry-after 0) longest))
+          (raise))
+        (setv seconds (retry.wait-before attempt e.retry-after longest))
+        (a.publish {"type" "retry" "attempt" attempt "limit" limit "seconds" (round seconds 3) "reason" (str e)
+                    "void" False
+                    "text" f"{e} Asking for the summary again in {(text.duration seconds)} ({attempt} of {limit})."})
+        (await (asyncio.sleep seconds))))))
+
+(defn :async answered [a body]
+  "Return the whole Response to the request BODY of A."
+  (setv response (agents.Response))
   (defn take [event]
     (match (get event "type")
       "item" (.append response.items (get event "item"))

@@ -30,9 +30,9 @@ function of the conversation that gives text or None: plans, goals, jobs state t
   "Return what happened in the conversation C as text of about ROOM characters: the beginning and the end where it has more."
   (.join "\n\n" (fit (entries (history c)) room)))
 
-(defn history [c]
-  "Return the items of C but for messages of the user that nobody has answered: those are kept whole."
-  (setv items (conversation.items c))
+(defn history [c [items None]]
+  "Return the items of C (ITEMS, where they are at hand) but for messages of the user that nobody has answered: those are kept whole."
+  (setv items (list (if (is items None) (conversation.items c) items)))
   (while (and items (= (.get (get items -1) "role") "user") (not (summary? (get items -1))))
     (.pop items))
   items)
@@ -110,7 +110,7 @@ function of the conversation that gives text or None: plans, goals, jobs state t
    "files" (cut (newest-last (+ (.get before "files" []) (edited c))) (- carried-files) None)
    "outputs" (cut (lfor uri (newest-last (+ (.get before "outputs" []) (mentioned c))) :if (kept? uri) uri)
                   (- carried-outputs) None)
-   "unknown" (lfor r c.records :if (.get r "unknown") (call-words c (get r "call_id")))
+   "unknown" (cut (lfor r c.records :if (.get r "unknown") (call-words c (get r "call_id"))) -20 None)
    "returned" (returned c)
    "broken" (broken-answer c)
    "sections" (stated c)})

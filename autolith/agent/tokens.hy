@@ -85,10 +85,10 @@ TOKENS is None where nothing was reported since the history began."
                 (if i (cut records (- i) None) [])))))
   #(None records))
 
-(defn needed [a]
-  "Return how many tokens the next request of the Agent A is taken to need, as its conversation is now."
+(defn needed [a [items None]]
+  "Return how many tokens the next request of the Agent A is taken to need, as its conversation is now; ITEMS is its history."
   (setv c a.conversation
-        whole (+ (overhead a) (of-items (conversation.items c)))
+        whole (+ (overhead a) (of-items (if (is items None) (conversation.items c) items)))
         [known since] (reported c.records))
   (if (is known None)
     whole

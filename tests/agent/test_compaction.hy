@@ -6,7 +6,7 @@
   os
   pytest
   hypothesis [given settings :as examples strategies :as st]
-  autolith.agent [compaction handoff tokens turn usage]
+  autolith.agent [compaction handoff retry tokens usage]
   autolith.provider [client errors]
   autolith.state [conversation output projection segment settings]
   tests.agent [lib]
@@ -19,7 +19,7 @@
   "Leave no section, native compaction or setting behind."
   (setv before (handoff.snapshot))
   (yield)
-  (for [name ["context-window" "compaction-threshold"]] (settings.put name None))
+  (for [name ["context-window" "compaction-threshold" "retry-limit"]] (settings.put name None))
   (handoff.restore before)
   (.clear compaction.natives))
 
@@ -278,6 +278,7 @@ the model writes, and again after the next compaction."
                                         (scripted.error 401) (scripted.page "<html>proxy</html>")])]
     test-failure-leaves-everything [tmp-path part]
   "A compaction that fails, in whatever way, changes nothing, says so, and lets the request go."
+  (settings.put "retry-limit" 0)
   (with [server (scripted.Server [[FULL (scripted.answer "a")] part (scripted.answer "b") part])]
     (setv b (lib.Bench (server.provider "responses") tmp-path))
     (b.prompt "one")
@@ -291,6 +292,16 @@ the model writes, and again after the next compaction."
     (with [e (pytest.raises Exception)] (compacted b))
     (assert (isinstance e.value #(errors.ProviderError compaction.CompactionFailed)))
     (assert (= (state-of b) before))))
+
+(defn test-a-failure-that-passes [tmp-path monkeypatch]
+  "An overloaded provider is asked for the summary again, in sight."
+  (monkeypatch.setattr retry "first_wait" 0.01)
+  (with [server (scripted.Server [[FULL (scripted.answer "a")] (scripted.error 529) (scripted.cut) (scripted.answer HANDOFF) (scripted.answer "b")])]
+    (setv b (lib.Bench (server.provider "responses") tmp-path))
+    (b.prompt "one")
+    (b.prompt "two")
+    (assert (= (lfor e (b.of-kind "retry") (get e "attempt")) [1 2]))
+    (assert (in HANDOFF (sent server 4)))))
 
 (defn test-cancelled [tmp-path]
   "A turn that is cancelled while it compacts keeps its message and everything before."

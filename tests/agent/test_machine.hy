@@ -8,7 +8,7 @@
   os
   hypothesis [settings strategies :as st]
   hypothesis.stateful [RuleBasedStateMachine invariant precondition rule]
-  autolith.agent [calls retry turn]
+  autolith.agent [calls compaction handoff retry turn]
   autolith.provider [errors]
   autolith.state [conversation segment]
   tests.agent [lib]
@@ -117,11 +117,19 @@
     (conversation.append self.conversation {"kind" "user-operation" "operation" "form" "source" text "status" "ok" "result" "1"})
     None)
 
-  (defn [(rule) (precondition long-enough?)] summarise [self]
-    "Begin a new segment."
-    (conversation.append self.conversation {"kind" "summary" "through_seq" self.conversation.seq "content" "what was"})
-    (setv self.said [])
-    None)
+  (defn [(rule :ending (st.sampled-from ["completed" "completed" "error" "cut" "refused"])) (precondition long-enough?)]
+    compact [self ending]
+    "Have the model summarise, which may fail; then nothing has changed."
+    (setv self.script [#(["text"] ending)]
+          before (conversation.items self.conversation))
+    (try
+      (asyncio.run (compaction.compact (. (self.bench) agent) "asked"))
+      (except [[errors.ProviderError compaction.CompactionFailed]]
+        (assert (= (conversation.items self.conversation) before)))
+      (else
+        (assert (!= ending "refused"))               ; other failures are survived by a retry
+        (setv self.said (cut self.said -1 None))))
+    (setv self.script []))
 
   (defn [(rule :torn (st.sampled-from [b"" b"{:kind \"item\" :seq" b"\0\0\0\0"]) :lost (st.integers 0 3))] crash [self torn lost]
     "Die in the middle of things: the last LOST results are gone, TORN is what was being written; then resume."
@@ -156,10 +164,10 @@
           texts (lfor i items :if (= (.get i "role") "user") (get i "content" -1 "text"))
           calls (Counter (gfor i items :if (= (get i "type") "function_call") (get i "call_id")))
           outputs (Counter (gfor i items :if (= (get i "type") "function_call_output") (get i "call_id"))))
-    (assert (= (lfor t texts :if (!= t "what was") t) self.said))
+    (assert (= texts self.said))
     (assert (= calls outputs))
     (assert (all (gfor n (.values calls) (= n 1))))
-    (assert (not-in "half" (str items))))
+    (assert (not-in "half" (str (lfor i items :if (not (handoff.summary? i)) i)))))
 
   (defn teardown [self]
     "Leave no file open."
