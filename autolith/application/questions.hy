@@ -5,7 +5,7 @@ answered first. A choice without names takes any text."
 
 (import
   autolith.application [session]
-  autolith.base [conditions threads]
+  autolith.base [conditions text :as prose threads]
   autolith.image [tracebacks]
   autolith.tool [context])
 
@@ -16,7 +16,7 @@ answered first. A choice without names takes any text."
 (defn open-question [s text choices * [own False] [detail ""]]
   "Publish the question TEXT with CHOICES; return it. OWN: the user's own form asks; DETAIL: the lines it is about."
   (import concurrent.futures [Future])
-  (setv question {"id" (next session.serials) "text" text "choices" choices "own" own "answer" (Future)}
+  (setv question {"id" (next session.serials) "text" text "choices" choices "own" own "detail" detail "answer" (Future)}
         (get s.questions (get question "id")) question)
   (session.publish s "question" :id (get question "id") :text text :choices choices :own own :detail detail)
   question)
@@ -40,8 +40,21 @@ answered first. A choice without names takes any text."
     (import asyncio)
     (await (asyncio.wrap-future (get question "answer"))))
   (try
-    (threads.on-loop (wait))
+    (setv answer (threads.on-loop (wait)))
+    (note s question (get answer 0))
+    answer
+    (except [KeyboardInterrupt]
+      (note s question None)
+      (raise))
     (finally (close s question))))
+
+(defn note [s question choice]
+  "Note for the record of the form that runs in S that it put QUESTION, and the CHOICE that was made."
+  (when (and s.form (get question "own") (in "asked" s.form))
+    (.append (get s.form "asked")
+             {"text" (prose.bounded (get question "text") 2000) "detail" (prose.bounded (get question "detail") 4000)
+              "choices" (lfor c (get question "choices") (get c "name")) "choice" choice}))
+  None)
 
 (defn close [s question]
   "Take QUESTION off the open ones of S."

@@ -72,9 +72,12 @@ returns; an evaluation's is what `evaluate.run` returns."
 
 (defn message [item]
   "Return ITEM as the message that the turn takes: its text and its images, prepared."
+  (setv c (. (session.get-current) conversation))
   {"id" (get item "id") "text" (get item "text")
    "images" (lfor [i path] (enumerate (get item "images") 1)
-                  (if (isinstance path dict) path (fs.prepare path :label f"[Image #{i}]")))})
+                  (if (isinstance path dict)
+                    path
+                    (fs.prepare path :label f"[Image #{i}]" :conversation (when c c.id))))})
 
 (defn :async prepared [item]
   "Return ITEM as a message; its images are decoded on another thread."
@@ -124,7 +127,8 @@ returns; an evaluation's is what `evaluate.run` returns."
 
 (defn :async run-form [s item]
   "Evaluate the form or command ITEM on the main thread; show it, then record it."
-  (setv s.form {"id" (get item "id") "kind" (get item "kind") "since" (time.monotonic) "what" (get item "text") "task" (asyncio.current-task)})
+  (setv s.form {"id" (get item "id") "kind" (get item "kind") "since" (time.monotonic) "what" (get item "text")
+                "task" (asyncio.current-task) "written" [] "asked" []})
   (try
     (await (_evaluate s item False))
     (finally (setv s.form None))))
@@ -155,10 +159,13 @@ returns; an evaluation's is what `evaluate.run` returns."
   (session.publish s "evaluation" :id (get item "id") :source (get item "text") :operation (get item "kind")
                    :status (get outcome "status") :values (get outcome "values")
                    :condition (.get outcome "condition") :beside beside :seconds seconds)
-  (record-operation s (get item "kind") (get item "text") outcome seconds))
+  (setv form (if (and s.form (not beside)) s.form {"written" [] "asked" []})
+        printed (+ (.get outcome "printed" "") (.join "" (get form "written"))))
+  (record-operation s (get item "kind") (get item "text") {#** outcome "printed" printed} seconds (get form "asked")))
 
-(defn record-operation [s operation source outcome [seconds None]]
-  "Record that the user did SOURCE, a form or command, with OUTCOME, in SECONDS; the model sees it as evidence."
+(defn record-operation [s operation source outcome [seconds None] [asked []]]
+  "Record that the user did SOURCE, a form or command, with OUTCOME, in SECONDS; ASKED are the
+questions that it put. The model sees it as evidence."
   (setv condition (.get outcome "condition")
         result (if condition (get condition "message") (.join "\n" (get outcome "values"))))
   (try
@@ -167,6 +174,10 @@ returns; an evaluation's is what `evaluate.run` returns."
                        "status" (get outcome "status")
                        "printed" (text.bounded (.get outcome "printed" "") RECORD-LIMIT)
                        "result" (text.bounded result RECORD-LIMIT)
+                       "values" (if (> (len (get outcome "values")) 1)
+                                  (lfor v (get outcome "values") (text.bounded v RECORD-LIMIT))
+                                  [])
+                       "asked" (cut asked 5)
                        "seconds" (when (is-not seconds None) (round seconds 6))
                        "condition" (when condition (.get condition "type"))})
     (except [e [OSError conditions.AutolithError]]

@@ -217,13 +217,7 @@
     (armed? desk) (leaving.leave desk 130)
     True (do
            (arm desk "Ctrl-C again leaves; draft and queue are kept")
-           (when (get desk.activity "turn") (stop-turn-later desk)))))
-
-(defn stop-turn-later [desk]
-  "Stop the turn, if one runs, once the form on the main thread has had its interrupt."
-  (import asyncio)
-  (.call-later (asyncio.get-running-loop) 0.15
-    (fn [] (when (and (link.busy desk.session) (get desk.activity "turn")) (link.cancel desk.session True)))))
+           (link.stop-turn desk.session))))
 
 (defn armed? [desk]
   "Was Ctrl-C pressed just now?"

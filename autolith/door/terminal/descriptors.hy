@@ -14,7 +14,7 @@ Text from the pipe goes to `Held.tell`, a function that is set later and called 
   autolith.base [threads])
 
 (defparameter piece 8192 "How many bytes of the pipe are shown at once.")
-(defparameter patience 1.0 "Seconds that what is in the pipe waits for a loop that does not answer; then it is dropped.")
+(defparameter patience 1.0 "Seconds that what is in the pipe waits for a loop that is busy; then it is dropped.")
 
 (defonce terminal {"in" 0 "out" 1 "error" 2} "The descriptors that are the terminal now.")
 

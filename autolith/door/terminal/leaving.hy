@@ -40,7 +40,7 @@
   "Let the user edit FILENAME in the editor of the settings, on the terminal itself; return whether that ended well."
   (setv streams (dfor [name stream] [["stdin" "in"] ["stdout" "out"] ["stderr" "error"]]
                       name (get descriptors.terminal stream)))
-  (for [command (filter None [(link.setting "editor") (.get os.environ "VISUAL") (.get os.environ "EDITOR") #* EDITORS])]
+  (for [command (filter None [(link.setting "editor") #* (map os.environ.get ["VISUAL" "EDITOR"]) #* EDITORS])]
     (try
       (return (= (subprocess.call [#* (shlex.split command) filename] #** streams) 0))
       (except [[OSError ValueError]] None)))

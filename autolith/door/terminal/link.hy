@@ -28,6 +28,12 @@ The session's events come to `observe`; all else that the terminal knows of the 
   "Stop what S does; with HOLD what waits is kept back."
   (inputs.cancel s hold))
 
+(defn stop-turn [s]
+  "Stop the turn of S, if one runs, and keep back what waits; what main runs has had its interrupt."
+  (when s.turn
+    (setv s.held (bool (or s.queue s.steering)))
+    (.cancel (get s.turn "task"))))
+
 (defn busy [s]
   "Return what S does, {\"phase\" \"since\" \"what\"}, or None."
   (session.busy s))
@@ -75,6 +81,7 @@ The session's events come to `observe`; all else that the terminal knows of the 
 
 (defn output [s text]
   "Publish TEXT, what a child or C code wrote, as output of the form that S runs, if any."
+  (when (and s.form (< (sum (map len (get s.form "written"))) 20000)) (.append (get s.form "written") text))
   (session.publish s "output" :text text :id (when s.form (get s.form "id"))))
 
 (defn setting [name]

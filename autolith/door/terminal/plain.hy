@@ -24,7 +24,8 @@ What a person types is a line, or several that make one form; lines pasted toget
 (setv WIDTH 100000)
 
 (defclass Lines []
-  "The plain terminal of SESSION, HELD as `descriptors` has it. `buffer` holds lines that are not yet sent, `own` an open question of the user's form."
+  "The plain terminal of SESSION, HELD as `descriptors` has it. `buffer` holds lines that are not yet sent,
+`own` an open question of the user's form."
 
   (defn __init__ [self session held]
     (setv self.session session

@@ -168,7 +168,8 @@ line, and a plain drawing takes its place."
   (for [line (cut (.split body "\n") 1 None)]
     (setv hit (.match ROW line))
     (cond
-      hit (.append out {"kind" (get KINDS (get hit 1)) "old" (number (get hit 2)) "new" (number (get hit 3)) "text" (get hit 4)})
+      hit (.append out {"kind" (get KINDS (get hit 1)) "old" (number (get hit 2)) "new" (number (get hit 3))
+                        "text" (get hit 4)})
       (= line "   ...") (.append out {"kind" "gap" "old" None "new" None "text" ""})
       True (break)))
   out)
@@ -267,7 +268,7 @@ line, and a plain drawing takes its place."
                _ f"failed {(lasted event)}"))
   (marked "note" "class:faint"
     (cells.clean (joined [(.strip head)
-                     (if (and reason (not (.get event "explained")) (not-in status ["done" "cancelled"])) (str reason) "")
+                     (if (or (not reason) (.get event "explained") (in status ["done" "cancelled"])) "" (str reason))
                      (if (.get event "requests") (prose.count (get event "requests") "request") "")
                      (if (.get event "calls") (prose.count (get event "calls") "call") "")
                      (usage-words usage)]))
@@ -375,7 +376,9 @@ line, and a plain drawing takes its place."
         [head _ more] (.partition (cells.clean (get event "text")) "\n")
         more (.strip (.join "\n" (filter None [more (cells.clean (str (or (.get event "detail") "")))])) "\n"))
   (+ (marked (if trouble "error" "question") (if trouble "class:bad" "class:ask") head width)
-     (sum (lfor line (cut (if more (.split more "\n") []) (- traceback-limit) None) (indented line width "class:faint")) [])))
+     (sum (lfor line (cut (if more (.split more "\n") []) (- traceback-limit) None)
+                (indented line width "class:faint"))
+          [])))
 
 (defn trouble? [event]
   "Is the question EVENT about a form of the user's that failed?"

@@ -128,7 +128,7 @@ whether reasoning is shown."
   (defn on-answer [self event]
     "End the answer that was streamed, or set one that was not."
     (when (is self.stream None) (.add-text self (get event "text")))
-    (setv self.half False)
+    (setv self.half (= (.get event "phase") "partial"))
     (.close self))
 
   (defn on-input-accepted [self event]
@@ -241,7 +241,8 @@ whether reasoning is shown."
   (defn live [self]
     "Return the rows that are shown but not final."
     (.absorb self)
-    (+ (if self.thoughts (cut (render.draw {"type" "reasoning" "text" (.join "" self.thoughts)} (.screen self)) -3 None) [])
+    (setv thoughts {"type" "reasoning" "text" (.join "" self.thoughts)})
+    (+ (if self.thoughts (cut (render.draw thoughts (.screen self)) -3 None) [])
        (if self.stream (do (.resize self.stream (self.width)) (.live self.stream)) [])
        (if self.printed (cut (render.indented (overwritten self.printed) (self.width)) -3 None) []))))
 

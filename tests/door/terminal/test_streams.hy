@@ -2,6 +2,7 @@
 
 (import
   os
+  re
   signal
   time
   pytest
@@ -136,3 +137,150 @@
     (assert (not (.exists (/ tmp-path "sent"))))
     (.key tty "enter")
     (.until tty r"^= 42$")))
+
+(defn screen-of [tty]
+  "Return what stands on the screen of TTY and above it, from the first input to the prompt, with all times made equal."
+  (setv rows (.rows tty)
+        begin (next (gfor [i row] (enumerate rows) :if (.startswith row "❯ go") i))
+        end (next (gfor [i row] (enumerate rows) :if (and (> i begin) (or (= row "❯") (.startswith row "; conversation"))) i)))
+  (re.sub r"\d+(\.\d+)? (ms|s)\b" "T" (.join "\n" (cut rows begin end))))
+
+(setv FORMS ["(do (import os) (os.system \"echo child\") 7)" "(defn f [x] x) (f 1) (f \"two\")" "(do (print \"p\") None)"
+             "(resource.read :uri \"workspace:a.txt\")" "/effort high"])
+
+(defn test-resumed-screen-is-the-live-one [tmp-path]
+  "A resumed conversation looks as it did: turns and their ends, calls and results, an edit, steering, forms, values, questions, interrupts."
+  (.write-text (/ tmp-path "a.txt") (.join "" (gfor i (range 30) f"line {i}\n")))
+  (with [server (scripted.Server
+                  [[(scripted.reasoning "hm") (scripted.answer "Reading.") (scripted.call "resource_read" {"uri" "workspace:a.txt"})]
+                   [(scripted.call "search_content" {"pattern" "line 2"}) (scripted.call "resource_read" {"uri" "workspace:none"})]
+                   (scripted.answer "All\n\n- done\n")
+                   [(scripted.answer "half ") (scripted.stall)]
+                   (scripted.call "self_eval" {"form" "(do (import time) (time.sleep 30))"})
+                   (scripted.error 401)])]
+    (with [tty (lib.talking server tmp-path :rows 60)]
+      (.line tty "go on")
+      (.until tty r"^; done")
+      (.line tty "stop here")
+      (.until tty r"^  half$")
+      (.key tty "escape")
+      (.until tty r"^; stopped by you")
+      (.line tty "call")
+      (.until tty r"EVAL")
+      (.key tty "escape")
+      (.until tty r"(^; stopped by you[\s\S]*){2}")
+      (.line tty "fail")
+      (.until tty r"^; failed")
+      (for [form FORMS]
+        (.line tty form)
+        (.rest tty 0.4))
+      (.line tty "(+ 1 foo)")
+      (.until tty r"4 abort")
+      (.key tty "1" "enter")
+      (.until tty r"^=$")
+      (.line tty "4")
+      (.until tty r"^= 5$")
+      (.line tty "(/ 1 0)")
+      (.until tty r"3 abort")
+      (.key tty "escape")
+      (.until tty r"^; given up")
+      (.line tty "(while True)")
+      (.until tty r"Ctrl-C stops")
+      (.key tty "c-c")
+      (.until tty r"^! interrupted")
+      (.rest tty 0.4)
+      (setv live (screen-of tty))
+      (.key tty "c-d")
+      (.status tty))
+    (with [tty (lib.talking server tmp-path "-c" :rows 60)]
+      (.until tty r"goes on$")
+      (assert (= (screen-of tty) live)))))
+
+(defn test-escape-stops-the-models-form [tmp-path]
+  "Esc stops a form of the model's and the turn, holds nothing back, and arms nothing; Ctrl-C there holds what waits."
+  (setv sleeping (scripted.call "self_eval" {"form" "(do (import time) (time.sleep 30))"}))
+  (with [server (scripted.Server [sleeping (scripted.answer "went on") sleeping (scripted.answer "released")])
+         tty (lib.talking server tmp-path)]
+    (for [key ["escape" "c-c"]]
+      (.line tty "go")
+      (.until tty r"EVAL")
+      (.rest tty 0.3)
+      (.type tty "next")
+      (.key tty "tab")
+      (.until tty r"after this turn")
+      (.key tty key)
+      (if (= key "escape")
+        (do (.until tty r"^; stopped by you[\s\S]*^  went on$")
+            (assert (not-in "Ctrl-C again" (.text tty))))
+        (do (.until tty r"Ctrl-C again")
+            (.until tty r"next  held"))))
+    (assert (= (len server.requests) 3))))
+
+(setv STUBBORN "(do (import time) (try (while True (time.sleep 0.05)) (finally (open \"cleaning\" \"w\") (time.sleep 30))))")
+
+(defn test-interrupt-of-a-clean-up [tmp-path]
+  "A second Ctrl-C, in what a form does at its end, ends that; the prompt lives."
+  (with [tty (lib.started tmp-path)]
+    (for [n [1 2]]
+      (.line tty STUBBORN)
+      (.until tty r"Ctrl-C stops")
+      (os.kill (test-safety.image-of tty) signal.SIGINT)
+      (for [_ (range 200)]
+        (when (.exists (/ tmp-path "cleaning")) (break))
+        (.rest tty 0.05))
+      (.rest tty 2.6)                              ; else it would leave
+      (os.kill (test-safety.image-of tty) signal.SIGINT)
+      (.until tty (+ r"(^! interrupted[\s\S]*){" (str n) "}"))
+      (.unlink (/ tmp-path "cleaning")))
+    (.line tty "(+ 1 1)")
+    (.until tty r"^= 2$")))
+
+(defn test-vi-keys [tmp-path]
+  "The setting edit-mode gives the prompt vi's keys at once, and takes them away again; Esc there ends inserting."
+  (with [tty (lib.started tmp-path)]
+    (.line tty "(setting \"edit-mode\" \"vi\")")
+    (.until tty r"^= .*vi")
+    (.type tty "(+ 20 299)")
+    (.key tty "escape" "0" "f" "9" "x")
+    (.until tty r"^\* \(\+ 20 29\)$")
+    (.key tty "enter")
+    (.until tty r"^= 49$")
+    (.line tty "(setting \"edit-mode\" \"emacs\")")
+    (.until tty r"^= .*emacs")
+    (.type tty "(+ 1 1)")
+    (.key tty "escape" "0")
+    (.until tty r"^\* \(\+ 1 1\)0$")))
+
+(defn test-a-name-answers [tmp-path]
+  "With the keys back in the draft, the number or the name of a restart takes it; one that wants a value asks for it."
+  (with [tty (lib.started tmp-path)]
+    (for [[answer value] [["1" "5"] ["use-value" "6"]]]
+      (.line tty "(+ 1 foo)")
+      (.until tty r"4 abort")
+      (.line tty "(+ 1 1)")
+      (.until tty r"^= 2$")
+      (.line tty answer)
+      (.until tty r"^=$")
+      (.line tty value)
+      (.until tty f"^= {(+ 1 (int value))}$"))
+    (for [[answer end] [["abort" r"^; given up"] ["3" r"^= 42$"]]]
+      (.line tty "(+ 1 foo)")
+      (.until tty r"4 abort")
+      (.line tty "(setv foo 41)")
+      (.rest tty 0.3)
+      (.line tty answer)
+      (.until tty end)
+      (.line tty "(do (del foo) 8)")
+      (.until tty r"^= 8$"))))
+
+(defn test-where-it-failed [tmp-path]
+  "A failing form says under its message where it failed: the user's own lines, and none of the program's."
+  (.write-text (/ tmp-path "mine.py") "def half(x):\n    return x / 0\n")
+  (with [tty (lib.started tmp-path)]
+    (.line tty "(do (import sys) (.insert sys.path 0 \"\") (import mine) (mine.half 3))")
+    (.until tty r"^! ZeroDivisionError[\s\S]*mine\.half 3[\s\S]*return x / 0[\s\S]*1 retry")
+    (assert (not-in "interactive.hy" (.history tty)))
+    (.key tty "escape")
+    (.line tty "(+ 1 foo)")
+    (.until tty r"^! NameError[\s\S]*\(\+ 1 foo\)[\s\S]*1 use-value")
+    (assert (not-in "autolith/" (.history tty)))))
