@@ -147,6 +147,7 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
 
 (setv REASONS {"end_turn" "stop" "stop_sequence" "stop" "tool_use" "calls" "max_tokens" "length" "refusal" "refusal"
                "pause_turn" "pause" "model_context_window_exceeded" "context-window" "compaction" "pause"}
+      BEGINNINGS {"text_delta" "text" "thinking_delta" "thinking"}      ; what a block is whose start never came
       STATUSES {"max_tokens" "incomplete" "model_context_window_exceeded" "incomplete" "refusal" "refused"
                 "pause_turn" "continue" "compaction" "continue"})
 
@@ -207,10 +208,12 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
   (defn delta [self index delta]
     "Return the events that DELTA of the block at INDEX means."
     (setv block (.setdefault self.blocks index {}))
+    (when (in (.get delta "type") BEGINNINGS)
+      (.setdefault block "type" (get BEGINNINGS (.get delta "type"))))
     (match (.get delta "type")
       "text_delta" (self.piece index "text-delta" (or (.get delta "text") ""))
       "thinking_delta" (self.piece index "reasoning-delta" (or (.get delta "thinking") ""))
-      "input_json_delta" (self.call-piece index block (or (.get delta "partial_json") ""))
+      "input_json_delta" (self.call-piece index block (json-of (.get delta "partial_json")))
       "signature_delta" (self.grow block "signature" (or (.get delta "signature") ""))
       "citations_delta" (self.grow block "citations" [(.get delta "citation")])
       "compaction_delta" (do (.update block (dfor [k v] (.items delta) :if (!= k "type") k v)) [])
@@ -242,23 +245,31 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
     (.update self.usage (dfor [k v] (.items (or (.get event "usage") {})) :if (is-not v None) k v))
     [])
 
+  (defn [property] satisfied [self]
+    "Tell whether the stream may end here: it gave its reason, and every block is whole."
+    (and (is-not self.stop None) (<= (set self.blocks) self.closed)))
+
   (defn finish [self]
-    "Return the last events; the end of the stream without the wire's own is a failure."
-    (when (not self.ended)
-      (raise (errors.unfinished self.request)))
-    [])
+    "Return the last events; the end of the stream before the response is whole is a failure."
+    (cond
+      self.ended []
+      self.satisfied (self.end)
+      True (raise (errors.unfinished self.request))))
 
   (defn end [self]
     "Return the items and the end."
-    (when (is self.stop None)
+    (when (and (is self.stop None) (not self.blocks))
       (raise (errors.unfinished self.request)))
     (setv self.ended True
           status (.get STATUSES self.stop "completed")
-          neutral (gather (lfor i (sorted self.blocks) (self.whole i)) self.origin (= status "incomplete")))
+          neutral (gather (lfor i (sorted self.blocks) (self.whole i)) self.origin (= status "incomplete"))
+          calls (bool (items.calls neutral)))
     (when (= status "refused")
       (setv neutral (declined neutral self.details)))
     [#* (lfor n neutral {"type" "item" "item" n})
-     {"type" "done" "status" status "reason" (.get REASONS self.stop self.stop) "usage" (usage self.usage)
+     {"type" "done" "status" status
+      "reason" (if (and calls (= status "completed")) "calls" (.get REASONS self.stop (or self.stop "stop")))
+      "usage" (usage self.usage)
       "response_id" self.id "model" self.model #** (if self.details {"details" self.details} {})}])
 
   (defn whole [self index]
@@ -274,6 +285,10 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
           (setv fields (if text (json-text.arguments text) {"arguments" (or (.get block "input") {})}))
           #({#** block "input" (.get fields "arguments" {})} fields closed))
       _ #(block None closed))))
+
+(defn json-of [piece]
+  "Return PIECE of a call's arguments as text; some servers send the object itself."
+  (if (isinstance piece dict) (json-text.dumps piece) (or piece "")))
 
 (defn gather [blocks origin incomplete]
   "Return the neutral items for BLOCKS, #(block arguments whole) each, from ORIGIN; neighbouring texts make one message.

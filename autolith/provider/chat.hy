@@ -130,7 +130,8 @@ Calls are told apart by index and id, as far as a server sends them; presence of
 
 ;; * Streams
 
-(setv REASONS {"stop" "stop" "length" "length" "tool_calls" "calls" "function_call" "calls" "content_filter" "content-filter"})
+(setv THOUGHTS ["reasoning_content" "reasoning" "thinking"]      ; the fields in which servers send reasoning
+      REASONS {"stop" "stop" "length" "length" "tool_calls" "calls" "function_call" "calls" "content_filter" "content-filter"})
 
 (defclass Decoder []
   "Turn the chunks of one stream, which answers REQUEST, into neutral events."
@@ -178,7 +179,7 @@ Calls are told apart by index and id, as far as a server sends them; presence of
     (setv result [])
     (for [choice (or (.get chunk "choices") []) :if (not (.get choice "index"))]
       (setv self.reason (or (.get choice "finish_reason") self.reason))
-      (when (setx delta (.get choice "delta"))
+      (when (setx delta (or (.get choice "delta") (.get choice "message")))
         (.extend result (self.delta delta))))
     result)
 
@@ -204,7 +205,7 @@ Calls are told apart by index and id, as far as a server sends them; presence of
   (defn thinking [self delta]
     "Return the reasoning text of DELTA; keep what has to go back as it came."
     (setv details (.get delta "reasoning_details")
-          field (if (.get delta "reasoning_content") "reasoning_content" "reasoning")
+          field (next (gfor f THOUGHTS :if (.get delta f) f) "reasoning")
           text (.get delta field))
     (for [detail (or details [])]
       (merge-detail self.details detail))
@@ -221,13 +222,14 @@ Calls are told apart by index and id, as far as a server sends them; presence of
           text (.get function "arguments")
           text (if (isinstance text dict) (json-text.dumps text) (or text ""))
           name (or (.get function "name") "")
-          call (self.slot (.get piece "index") (or (.get piece "id") "") name text position)
+          own (.get piece "id")
+          call (self.slot (.get piece "index") (if (is own None) "" (str own)) name text position)
           extra (dfor [k v] (.items piece) :if (not-in k ["index" "id" "type" "function"]) k v))
     (when name
       (setv (get call "name") name))
     (.update (get call "extra") extra)
     {"type" "call-delta" "index" (.index (lfor c self.calls (id c)) (id call))
-     "name" (get call "name") "text" (.add (get call "text") text)})
+     "name" (get call "name") "text" (if (again? call text) "" (.add (get call "text") text))})
 
   (defn slot [self index call-id name text position]
     "Return the call that a piece belongs to, by its INDEX, CALL-ID, NAME, TEXT and POSITION as far as they tell."
@@ -294,6 +296,12 @@ Calls are told apart by index and id, as far as a server sends them; presence of
      #** (json-text.arguments (.text (get call "text")))
      #** (if (get call "extra") {"raw" (json-text.clean (get call "extra")) "origin" self.origin} {})
      #** (if whole {} {"truncated" True})}))
+
+(defn again? [call text]
+  "Tell whether TEXT is the whole arguments of CALL once more, as some servers send at the end."
+  (and (.startswith text "{") (.endswith text "}")
+       (= text (.text (get call "text")))
+       (json-text.whole? text)))
 
 (defn settled? [call]
   "Tell whether the arguments of CALL are whole, or were never begun."

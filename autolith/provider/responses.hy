@@ -106,6 +106,7 @@ deltas. All items are given out at the end, when it is known whether the respons
           self.origin (items.origin request)
           self.ended False
           self.items {}        ; key -> the wire's item, once whole
+          self.open {}         ; key -> the wire's item as it began
           self.names {}        ; key -> name of the call under way
           self.pieces {}       ; key -> json-text.Pieces of the text under way
           self.parts {}))      ; key -> summary index of the reasoning under way
@@ -165,6 +166,8 @@ deltas. All items are given out at the end, when it is known whether the respons
   (defn added [self event]
     "Note the name of a call that begins."
     (setv item (or (.get event "item") {}))
+    (when (.get item "type")
+      (setv (get self.open (self.key event)) item))
     (when (in (.get item "type") CALLS)
       (setv (get self.names (self.key event)) (.get item "name" ""))
       (return (self.call-delta {#** event "delta" ""})))
@@ -172,10 +175,23 @@ deltas. All items are given out at the end, when it is known whether the respons
 
   (defn keep [self event]
     "Keep the whole item of EVENT."
-    (setv item (.get event "item"))
+    (setv item (.get event "item")
+          key (self.key event))
     (when (isinstance item dict)
-      (setv (get self.items (self.key event)) (json-text.clean item)))
+      (setv (get self.items key) (self.filled key item)))
     [])
+
+  (defn filled [self key item]
+    "Return ITEM with what came in pieces under KEY where a server left it out of the whole."
+    (setv text (.text (.get self.pieces key (json-text.Pieces)))
+          arguments (.get item "arguments"))
+    (json-text.clean
+      (match (.get item "type")
+        "function_call"
+          {#** item "arguments" (if (isinstance arguments dict) (json-text.dumps arguments) (or arguments text))}
+        "custom_tool_call" {#** item "input" (or (.get item "input") text)}
+        "message" {#** item "content" (or (.get item "content") (if text [{"type" "output_text" "text" text}] []))}
+        _ item)))
 
   (defn kept [self]
     "Return the whole items, by their index where all have one."
@@ -193,6 +209,9 @@ deltas. All items are given out at the end, when it is known whether the respons
           self.ended True)
     (when (> (len rest) (len done))
       (setv done (json-text.clean rest)))
+    (when (not done)                     ; a server that ends no item, only the response
+      (setv self.items (dfor [key item] (.items self.open) key (self.filled key item))
+            done (self.kept)))
     (setv whole (and (= kind "response.completed") (!= status "incomplete"))
           neutral (lfor i done n (neutral-items i self.origin whole) n))
     [#* (lfor n (events.distinct neutral) {"type" "item" "item" n})
