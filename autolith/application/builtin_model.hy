@@ -12,6 +12,8 @@
   (setv s (session.get-current))
   (when (is s.conversation None)
     (raise (compaction.NothingToCompact "there is no conversation yet, so there is nothing to compact")))
+  (when s.turn
+    (raise (compaction.CompactionFailed "a turn is running; it compacts by itself when it is time, and (compact) works after it")))
   (defn :async run [] (await (compaction.compact (running.agent-of s) "asked" focus)))
   (setv record (threads.on-loop (run)))
   (commands.Text (compacted-words record (estimate.needed (running.agent-of s)))))

@@ -69,6 +69,16 @@
     (lib.play s steps))
   (assert (= (lib.events s "compaction-started") [])))
 
+(defn test-not-during-a-turn [tmp-path]
+  "Neither the model's code nor the user's can compact the conversation under a turn that runs."
+  (with [server (scripted.Server [(scripted.calls "self_eval" {"form" "(compact)"}) (scripted.answer "ok")])]
+    (setv s (lib.make-session (server.provider "responses") :cwd tmp-path))
+    (settings.put "context-window" 100000)
+    (lib.play s (fn [s] (lib.say s "try it"))))
+  (assert (in "CompactionFailed" (str (get (lib.events s "call-result") 0))))
+  (assert (= (lib.events s "compaction-started") []))
+  (assert (= (get (lib.events s "turn-done") 0 "status") "done")))
+
 (defn test-interrupted-compaction [tmp-path]
   "Stopping (compact) leaves the conversation as it was, and the prompt works on."
   (with [server (scripted.Server [(scripted.answer "roses") [(scripted.answer "half a summary") (scripted.stall)] (scripted.answer "on")])]
