@@ -16,7 +16,7 @@ path: the file, absolute or relative to the working directory; a workspace: URI 
   (import asyncio)
   (setv caller (context.current.get)
         where (located path (if caller caller.cwd "."))
-        image (await (asyncio.to-thread images.prepare where)))
+        image (await (asyncio.to-thread images.prepare where (when caller caller.conversation))))
   (result.ToolResult :text (described path image)
                      :data (dfor key ["source" "path" "mime" "width" "height" "changed"] key (get image key))
                      :content [(block image f"[Image {(os.path.basename where)}]")]))
@@ -39,7 +39,8 @@ path: the file, absolute or relative to the working directory; a workspace: URI 
   "Return the content block of the prepared IMAGE, called LABEL."
   {"type" "image" "mime" (get image "mime") "path" (get image "path") "label" label})
 
-(defn prepare [path * [label None] [cwd "."]]
-  "Return the block of the image file PATH, relative to CWD, called LABEL; raise images.ImageError if it is none."
+(defn prepare [path * [label None] [cwd "."] [conversation None]]
+  "Return the block of the image file PATH, relative to CWD, called LABEL, kept beside the CONVERSATION of that id.
+What is no image raises images.ImageError."
   (setv where (located path cwd))
-  (block (images.prepare where) (or label f"[Image {(os.path.basename where)}]")))
+  (block (images.prepare where conversation) (or label f"[Image {(os.path.basename where)}]")))

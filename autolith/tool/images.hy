@@ -1,7 +1,7 @@
 "Prepare image files for a model: check, scale, and keep a copy that nobody changes.
 
 A prepared image is {\"path\" \"mime\" \"width\" \"height\" \"source\" \"original\" #(width height) \"changed\" bool}, PATH a read-only file
-under the data root named by the digest of its content."
+named by the digest of its content: beside its conversation, in conversations/ID/images, or else in images/ below the data root."
 
 (eval-when-compile (require autolith.base.macros [defparameter]))
 (import
@@ -14,7 +14,7 @@ under the data root named by the digest of its content."
 
 (defparameter most-bytes (* 1024 1024 1024) "How large a source file may be.")
 (defparameter most-pixels 100000000 "How many pixels a source may have, decoded.")
-(defparameter side 2048 "How many pixels a prepared image may have on a side.")
+(defparameter side 2000 "How many pixels a prepared image may have on a side: what all providers take, also of many images.")
 (defparameter patches 2500 "How many squares of 32 by 32 pixels a prepared image may cover.")
 (defparameter most-sent 3750000 "How many bytes a prepared image may have: 5 MB once encoded in a request.")
 
@@ -109,23 +109,29 @@ under the data root named by the digest of its content."
 
 ;; * Preparing
 
-(defn prepare [path]
-  "Return the prepared image made of the file PATH, which is absolute."
+(defn prepare [path [conversation None]]
+  "Return the prepared image made of the file PATH, which is absolute, kept beside the CONVERSATION of that id."
   (setv data (content path)
         image (opened data path)
         original image.size
-        whole (and (in image.format MIMES) (fits? #* original) (<= (len data) most-sent)))
+        whole (and (in image.format MIMES) (fits? #* original) (<= (len data) most-sent)
+                   (not (getattr image "is_animated" False))))
   (try
     (.load image)
     (setv [kept mime size] (if whole #(data (get MIMES image.format) original) (encoded image)))
     (except [e Exception] (raise (_damaged path e) :from e)))
-  {"path" (_keep kept mime) "mime" mime "width" (get size 0) "height" (get size 1)
+  {"path" (_keep kept mime (folder conversation)) "mime" mime "width" (get size 0) "height" (get size 1)
    "source" path "original" original "changed" (not whole)})
 
-(defn _keep [data mime]
-  "Store the bytes DATA of kind MIME, read-only, under the data root; return the path."
-  (setv folder (paths.ensure-folder (paths.data "images"))
-        path (os.path.join folder (+ (cut (.hexdigest (hashlib.sha256 data)) 32) (get ENDINGS mime)))
+(defn folder [conversation]
+  "Return the folder of the images of the CONVERSATION of that id, or of None; it is made where it is missing."
+  (paths.ensure-folder (if conversation
+                         (paths.data "conversations" conversation "images")
+                         (paths.data "images"))))
+
+(defn _keep [data mime folder]
+  "Store the bytes DATA of kind MIME, read-only, in FOLDER; return the path."
+  (setv path (os.path.join folder (+ (cut (.hexdigest (hashlib.sha256 data)) 32) (get ENDINGS mime)))
         part f"{path}.{(os.getpid)}-{(id data)}.part")
   (when (os.path.exists path) (return path))
   (try

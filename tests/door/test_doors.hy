@@ -295,3 +295,17 @@
     (setv done (run "-p" "go" "--events" "json" :cwd tmp-path :env (openai server))))
   (for [line (.splitlines done.stdout)] (json.loads line))
   (assert (in "raw child" done.stderr)))
+
+(defn test-images-go-with-the-first-message [tmp-path]
+  "-i sends images, labelled, in the wire's form, and keeps them beside the conversation; one that is none stops the turn by name."
+  (import PIL [Image])
+  (.save (Image.new "RGB" #(5000 40) "red") (/ tmp-path "wide.jpg") :format "PNG")
+  (.write-text (/ tmp-path "no.png") "words")
+  (with [server (scripted.Server [(scripted.answer "I see.")])]
+    (setv done (run "-p" "look" "-i" "wide.jpg" "-i" "wide.jpg" :cwd tmp-path :env (openai server))
+          bad (run "-p" "look" "-i" "no.png" :cwd tmp-path :env (openai server))
+          sent (json.dumps (get server.requests 0 "body"))))
+  (assert (= done.returncode 0) done.stderr)
+  (for [word ["[Image #1]" "[Image #2]" "data:image/png;base64,"]] (assert (in word sent)))
+  (assert (and (= bad.returncode 1) (in "no.png" bad.stderr)))
+  (assert (= (len (list (.glob (Path (paths.data "conversations")) "*/images/*.png"))) 1)))

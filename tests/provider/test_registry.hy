@@ -67,6 +67,30 @@
   (with [_ (pytest.raises registry.BadProvider)]
     (registry.define "bad" form)))
 
+(defn [(pytest.mark.parametrize "form,word" [#({"base_ulr" "http://x"} "base-url")
+                                             #({"base_url" "http://x" "quirks" {"idle_second" 3}} "idle-seconds")
+                                             #({"base_url" "http://x" "signin" {"flow" "pkce" "client_di" "x"}} "client-id")
+                                             #({"base_url" "http://x" "wire" "response"} "responses")
+                                             #({"base_url" "http://x" "models" [{"id" "m" "windwo" 5}]} "window")])] test-misspelt [form word]
+  "A misspelt field is named together with the one that was meant."
+  (with [e (pytest.raises registry.BadProvider)]
+    (registry.define "bad" form))
+  (assert (in word (str e.value))))
+
+(defn [(pytest.mark.parametrize "form" [{"quirks" []} {"headers" "x"} {"models" "m"} {"models" [7]} {"models" [{"window" 5}]} {"key_variable" 7}
+                                        {"models" [{"id" "m" "window" "big"}]} {"signin" {"flow" "magic"}} {"base_url" 5}])] test-wrong-kinds [form]
+  "A field with another kind of value is refused in a sentence."
+  (with [_ (pytest.raises registry.BadProvider)]
+    (registry.define "bad" {"base_url" "http://x" #** form})))
+
+(defn test-models-of-a-form [monkeypatch]
+  "A provider form may say what is known of its models."
+  (monkeypatch.setattr models "_table" (dict (models.table)))
+  (setv form (registry.define "acme" {"base_url" "http://x" "models" ["a" {"id" "acme-b" "window" 9000 "efforts" ["low"] "images" False}]}))
+  (assert (= (get form "models") ["a" "acme-b"]))
+  (assert (= (lfor k ["window" "efforts" "images" "tools" "assumed"] (get (models.find "acme-b") k)) [9000 ["low"] False True None]))
+  (assert (<= (get (models.find "acme-b") "output") 9000)))
+
 (defn test-unknown-name []
   "An unknown provider is refused and the known ones are named."
   (with [e (pytest.raises registry.BadProvider)]
@@ -158,6 +182,15 @@
   (with [_ (pytest.raises ValueError)]
     (models.define {"id" "acme-2" "price" price}))
   (assert (not-in "acme-2" (models.table))))
+
+(defn test-efforts-of-a-provider []
+  "A provider may take fewer efforts than the model knows, and call them otherwise."
+  (setv fewer {"quirks" {"efforts" ["low" "high"]}} words {"quirks" {"effort_words" {"xhigh" "extra"}}})
+  (assert (= (models.effort "gpt-5.5" "xhigh" fewer) "high"))
+  (assert (= (models.effort "gpt-5.5" "ultra") "xhigh"))
+  (assert (= (models.effort "gpt-5.6-sol" "ultra") "max"))
+  (assert (= (models.effort "gpt-5.5" "xhigh" words) "extra"))
+  (assert (is (models.effort "gpt-4o" "high" fewer) None)))
 
 (defn test-defined-model [monkeypatch]
   "A user can add a model."

@@ -9,6 +9,7 @@
   pytest
   PIL [Image]
   autolith.base [paths]
+  autolith.state [conversation]
   autolith.tool [fs images]
   tests.tool.lib [call])
 
@@ -138,6 +139,30 @@
   (setv path (make (/ tmp-path "a.png") #(20 20)))
   (assert (= (get (shown (view path)) 0) (get (shown (view path)) 0)))
   (assert (= (len (os.listdir (paths.data "images"))) 1)))
+
+(defn test-kept-beside-the-conversation [tmp-path]
+  "The image of a message lies beside its conversation, private, and the conversation's listing is not disturbed by it."
+  (setv block (fs.prepare (make (/ tmp-path "a.png") #(20 20)) :conversation "abcdefg"))
+  (assert (= (os.path.dirname (get block "path")) (paths.data "conversations" "abcdefg" "images")))
+  (assert (= (conversation.survey) {"rows" [] "notes" []})))
+
+(defn [(pytest.mark.parametrize "format" ["GIF" "PNG" "WEBP"])] test-animations-stand-still [tmp-path format]
+  "Of an animation the first frame is sent, as an image that does not move."
+  (setv frames (lfor colour ["red" "blue" "green"] (Image.new "RGB" #(40 30) colour))
+        path (str (/ tmp-path "a.img")))
+  (.save (get frames 0) path :format format :save-all True :append-images (cut frames 1 None) :duration 100)
+  (setv [_ image] (shown (view path))
+        [r g b] (.getpixel (.convert image "RGB") #(5 5)))
+  (assert (not (getattr image "is_animated" False)))
+  (assert (and (> r 200) (< g 60) (< b 60))))
+
+(defn [(pytest.mark.parametrize "format,ending" [#("PNG" "jpg") #("JPEG" "png") #("WEBP" "gif") #("GIF" "webp") #("PNG" "txt")])]
+  test-content-decides-not-the-name [tmp-path format ending]
+  "What an image is, its content says: a wrong ending does not matter, and the kind that is sent is the true one."
+  (setv r (view (make (/ tmp-path f"a.{ending}") #(30 20) format))
+        [_ image] (shown r))
+  (assert r.ok r.text)
+  (assert (= (get r.content 0 "mime") (Image.MIME.get image.format))))
 
 (defn test-a-folder-that-cannot-be-made [tmp-path monkeypatch]
   "When the copy cannot be kept the result says why, and nothing half-written stays."
