@@ -209,11 +209,11 @@ deltas. All items are given out at the end, when it is known whether the respons
           self.ended True)
     (when (> (len rest) (len done))
       (setv done (json-text.clean rest)))
-    (when (not done)                     ; a server that ends no item, only the response
+    (setv whole (and (= kind "response.completed") (!= status "incomplete")))
+    (when (and whole (not done))         ; a server that ends no item, only the response
       (setv self.items (dfor [key item] (.items self.open) key (self.filled key item))
             done (self.kept)))
-    (setv whole (and (= kind "response.completed") (!= status "incomplete"))
-          neutral (lfor i done n (neutral-items i self.origin whole) n))
+    (setv neutral (lfor i done n (neutral-items i self.origin whole) n))
     [#* (lfor n (events.distinct neutral) {"type" "item" "item" n})
      (ending response whole neutral)])
 
