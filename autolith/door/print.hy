@@ -87,6 +87,7 @@ With --events every event of the session is one form (or JSON) a line on standar
   (match (get event "type")
     "call-started" (+ "▸ " (get event "form"))
     "call-result" (result-line event)
+    "compaction-started" "; the conversation fills the model's window and is being summarised"
     (| "notice" "retry") (+ "; " (get event "text"))
     _ None))
 

@@ -30,6 +30,8 @@ while nothing runs; \"calls\" maps the ids of running calls to their forms, \"fo
     "call-started" (calling state event now)
     "call-result" (ended-call state event now)
     "retry" (| state (phase "READ" f"trying again {(get event "attempt")} of {(get event "limit")}" now))
+    "compaction-started" (if (get state "turn") (| state (phase "READ" "summarising the conversation" now)) state)
+    "compaction-done" (if (get state "turn") (| state (phase "LOOP" "going on" now)) state)
     "turn-done" (| state (phase None "" now) {"turn" None "calls" {}})
     "evaluation-started" (| state {"forms" (| (get state "forms") {(.get event "id") #((get event "source") now)})})
     "evaluation" (| state {"forms" (without (get state "forms") (.get event "id"))})

@@ -17,8 +17,8 @@ line, and a plain drawing takes its place."
 (defparameter traceback-limit 24 "How many lines of a traceback are shown, the last ones.")
 
 (setv SILENT #{"request-started" "text-delta" "reasoning-delta" "call-delta" "usage" "status" "output"
-               "evaluation-started" "turn-started" "input-accepted" "input-removed" "steering-applied" "answer"
-               "session-ended"})
+               "evaluation-started" "turn-started" "compaction-started" "input-accepted" "input-removed" "steering-applied"
+               "answer" "session-ended"})
 
 (defn draw [event screen]
   "Return the rows of EVENT on SCREEN."
@@ -292,6 +292,16 @@ line, and a plain drawing takes its place."
 (defn show-retry [event screen]
   "Return why a request is sent again, and when."
   (marked "note" "class:faint" (cells.clean (get event "text")) (get screen "width") "class:faint"))
+
+(defn show-compaction-done [event screen]
+  "Return that the conversation was compacted; one that was asked for says so itself, and a notice says why one failed."
+  (if (and (get event "ok") (!= (.get event "reason") "asked"))
+    (noted (.format "the conversation filled the model's window and was replaced by a summary of it{}"
+                    (if (.get event "after")
+                      f": {(tokens (get event "before"))} tokens became {(tokens (get event "after"))}"
+                      ""))
+           (get screen "width"))
+    []))
 
 (defn show-failure [event screen]
   "Return why a request failed; the text names the way out."

@@ -214,6 +214,25 @@
   (.take again {"type" "answer" "text" text})
   (assert (= (shown live) (shown again))))
 
+(defn test-compaction []
+  "A compaction is seen while it runs and noted when it is done; one that was asked for, or failed, says so elsewhere."
+  (defn done [#** more]
+    {"type" "compaction-done" "ok" True "reason" "threshold" "before" 110000 "after" 2000 "seconds" 1 #** more})
+  (assert (in "110k" (.join " " (drawn (done)))))
+  (for [quiet [(done :ok False) (done :reason "asked") {"type" "compaction-started" "reason" "overflow" "tokens" 9 "window" 10}]]
+    (assert (= (drawn quiet) [])))
+  (setv state (activity.start)
+        started {"type" "compaction-started" "reason" "threshold" "tokens" 9 "window" 10})
+  (activity.note state started 0)
+  (assert (= (activity.parts state 1) []))
+  (activity.note state {"type" "turn-started" "id" 1} 2)
+  (setv before (activity.parts state 3))
+  (activity.note state started 3)
+  (assert (!= (get (activity.parts state 3) 1) (get before 1)))
+  (activity.note state (done) 4)
+  (activity.note state {"type" "turn-done" "status" "done"} 5)
+  (assert (= (activity.parts state 6) [])))
+
 (defn test-activity []
   "The row says what is awaited, from whom and since when, and is gone when nothing runs."
   (setv state (activity.start))
