@@ -181,8 +181,14 @@
     (and (= desk.mode "draft") (inserting? desk)) (command-mode desk)
     (= desk.mode "search") (close-search desk)
     (= desk.mode "value") (leave-value desk)
-    (= desk.mode "list") (leave-list desk)
+    (or (= desk.mode "list") (gives-up? desk)) (leave-list desk)
     (link.busy desk.session) (do (link.cancel desk.session False) (.freshen desk))))
+
+(defn gives-up? [desk]
+  "Does a form of the user's own that failed wait for a restart, with nothing in the draft?"
+  (setv question (.question desk))
+  (and question (get question "own") (not desk.draft.text)
+       (any (gfor c (get question "choices") (= (get c "name") "abort")))))
 
 (defn inserting? [desk]
   "Do the keys insert, in vi's way?"

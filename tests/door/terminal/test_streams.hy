@@ -273,6 +273,24 @@
       (.line tty "(do (del foo) 8)")
       (.until tty r"^= 8$"))))
 
+(defn test-escape-gives-up-what-waits [tmp-path]
+  "Esc gives up a failing form also from the draft, and ends a form that waits for its input."
+  (with [tty (lib.started tmp-path)]
+    (.line tty "(+ 1 foo)")
+    (.until tty r"4 abort")
+    (.line tty "(+ 1 1)")
+    (.until tty r"^= 2$")
+    (.key tty "escape")
+    (.until tty r"^; given up")
+    (.line tty "(input \"name? \")")
+    (.until tty r"^=$")
+    (.key tty "escape")
+    (.gone tty r"^=$")
+    (.key tty "escape")
+    (.until tty r"^! interrupted")
+    (.line tty "(+ 1 2)")
+    (.until tty r"^= 3$")))
+
 (defn test-where-it-failed [tmp-path]
   "A failing form says under its message where it failed: the user's own lines, and none of the program's."
   (.write-text (/ tmp-path "mine.py") "def half(x):\n    return x / 0\n")
