@@ -5,7 +5,7 @@ When: `due?` before each request (an estimate or the last usage reaches the sett
 (agent/handoff); what must not be lost is added by the program. The result is a `summary` record
 
     {\"content\" text \"messages\" the user's last, word for word \"files\" \"outputs\" \"spent\" (agent/usage) \"usage\" \"reason\"
-     \"tokens\" how many it replaced \"provider\" \"model\" \"native\"?}
+     \"tokens\" how many it replaced \"correction\" (agent/tokens) \"provider\" \"model\" \"native\"?}
 
 with which a new segment begins. Until that record is on the disk nothing has changed; a failure or a cancel leaves it so."
 
@@ -136,6 +136,7 @@ Return the record. Raise a CompactionFailed, ProviderError or StorageFailed, and
    "outputs" (get facts "outputs")
    "reason" reason
    "tokens" before
+   "correction" (round (tokens.factor a) 3)
    "usage" (dfor k usage.COUNTS k (get used k))
    "spent" spent
    "provider" (.get a.provider "name")

@@ -31,10 +31,11 @@ function of the conversation that gives text or None: plans, goals, jobs state t
   (.join "\n\n" (fit (entries (history c)) room)))
 
 (defn history [c [items None]]
-  "Return the items of C (ITEMS, where they are at hand) but for messages of the user that nobody has answered: those are kept whole."
+  "Return the items of C (ITEMS, where they are at hand) but for those messages at its end that `last-messages` keeps whole."
   (setv items (list (if (is items None) (conversation.items c) items)))
-  (while (and items (= (.get (get items -1) "role") "user") (not (summary? (get items -1))))
-    (.pop items))
+  (for [_ (last-messages c {})]
+    (when (and items (= (.get (get items -1) "role") "user") (not (summary? (get items -1))))
+      (.pop items)))
   items)
 
 (defn summary? [item]

@@ -2,7 +2,7 @@
 
 An estimate is cheap: characters and bytes are counted, nothing is tokenized. Where a response of the conversation has
 reported its usage, that is the base: what was reported, and an estimate of the records since, corrected by how far
-the estimate of the reported part was off."
+the estimate of the reported part was off. A summary carries that correction over, until something is reported again."
 
 (eval-when-compile (require autolith.base.macros [defparameter]))
 (import
@@ -91,9 +91,20 @@ TOKENS is None where nothing was reported since the history began."
         whole (+ (overhead a) (of-items (if (is items None) (conversation.items c) items)))
         [known since] (reported c.records))
   (if (is known None)
-    whole
+    (int (* whole (carried c.records)))
     (do (setv added (sum (map of-record since)))
         (max (int (+ known (* added (off-by known (- whole added))))) (// whole 4)))))
+
+(defn factor [a]
+  "Return by which factor estimates of the Agent A's conversation are to be corrected."
+  (setv [known since] (reported a.conversation.records))
+  (if (is known None)
+    (carried a.conversation.records)
+    (off-by known (- (+ (overhead a) (of-items (conversation.items a.conversation))) (sum (map of-record since))))))
+
+(defn carried [records]
+  "Return the correction that a summary among RECORDS carries, or 1."
+  (next (gfor r records :if (= (get r "kind") "summary") (or (.get r "correction") 1)) 1))
 
 (defn off-by [known estimated]
   "Return the factor, within bounds, between the tokens KNOWN and what was ESTIMATED of the same."

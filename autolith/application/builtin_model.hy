@@ -20,7 +20,7 @@
 
 (defn compacted-words [record now]
   "Return in words what the summary RECORD did; the next request needs NOW tokens."
-  (.format "{} tokens became {}; the whole stays on the disk, (history) shows it"
+  (.format "{} tokens became {}; the whole stays on the disk"
            (text.tokens (get record "tokens")) (text.tokens now)))
 
 (defcommand usage []

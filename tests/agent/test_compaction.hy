@@ -3,16 +3,24 @@
 (import
   asyncio
   json
-  os
+  subprocess
+  sys
+  time
   pytest
   hypothesis [given settings :as examples strategies :as st]
   autolith.agent [compaction handoff retry tokens usage]
   autolith.provider [client errors]
-  autolith.state [conversation output projection segment settings]
+  autolith.state [conversation output segment settings]
   tests.agent [lib]
   tests.doubles [scripted])
 
 (setv FULL (scripted.usage :input 110000 :output 500)      ; of the 128,000 that an unlisted model is taken to have
+      TWO "
+import json, sys, hy
+from tests.agent import lib
+from autolith.state import conversation
+lib.Bench(json.loads(sys.argv[2]), sys.argv[3], c=conversation.open_conversation(sys.argv[1])).prompt('two')
+"
       HANDOFF "Goal: keep the poem. Done: read it. Open: the last line.")
 
 (defn [(pytest.fixture :autouse True)] clean []
@@ -236,6 +244,18 @@ the model writes, and again after the next compaction."
       (assert (in words (sent server 2))))
     (assert (= (lfor m (conversation.user-messages b.agent.conversation) (get m "content")) ["like this" "rather in blue"]))))
 
+(defn test-unanswered-messages-are-not-lost [tmp-path]
+  "A message whose answer failed is told to the model that summarises; the newest one is kept word for word."
+  (with [server (scripted.Server [(scripted.answer "a") (scripted.error 401) (scripted.answer HANDOFF)])]
+    (setv b (lib.Bench (server.provider "responses") tmp-path))
+    (b.prompt "one")
+    (b.prompt "never answered")
+    (conversation.append b.agent.conversation {"kind" "message" "role" "user" "content" "the newest"})
+    (compacted b)
+    (assert (in "never answered" (sent server 2)))
+    (assert (not-in "the newest" (sent server 2)))
+    (assert (= (lfor m (conversation.user-messages b.agent.conversation) (get m "content")) ["the newest"]))))
+
 (defn test-interrupted-answer-is-carried [tmp-path]
   "How far an interrupted answer came is still known after a compaction."
   (with [server (scripted.Server [[FULL (scripted.answer "a")] [(scripted.answer "half of it") (scripted.stall)]
@@ -315,6 +335,27 @@ the model writes, and again after the next compaction."
     (assert (not (get (b.of-kind "compaction-done") 0 "ok")))
     (assert (= (lib.history-complaints b.agent.conversation) []))))
 
+(defn test-killed-while-compacting [tmp-path]
+  "A process that is killed while it compacts has lost nothing: the message that led to it is there, and so is all before."
+  (with [server (scripted.Server [[FULL (scripted.answer "a")] [(scripted.answer "half a summary") (scripted.stall)]
+                                  (scripted.answer HANDOFF) (scripted.answer "b")])]
+    (setv form (server.provider "anthropic-messages")
+          b (lib.Bench form tmp-path))
+    (b.prompt "one")
+    (conversation.close b.agent.conversation)
+    (setv child (subprocess.Popen [sys.executable "-c" TWO b.agent.conversation.id (json.dumps form) (str tmp-path)]))
+    (while (< (len server.requests) 2)
+      (assert (is (.poll child) None))
+      (time.sleep 0.01))
+    (.kill child)
+    (.wait child)
+    (setv again (lib.Bench form tmp-path :c (conversation.open-conversation b.agent.conversation.id)))
+    (assert (= (lfor r (again.records "message") (get r "content")) ["one" "two"]))
+    (assert (= (again.records "summary") []))
+    (assert (= (get (again.prompt "three") "status") "done"))
+    (assert (in "[user]\\ntwo" (sent server 2)))
+    (conversation.close again.agent.conversation)))
+
 (defn test-disk-refuses-the-summary [tmp-path monkeypatch]
   "When the new segment cannot be written, history is what it was, in memory and after a resume."
   (with [server (scripted.Server [(scripted.answer "a") (scripted.answer HANDOFF)])]
@@ -377,6 +418,17 @@ the model writes, and again after the next compaction."
   (setv added (- (tokens.needed b.agent) before))
   (assert (> added (tokens.of-text paste)))
   (assert (<= added (* 2.6 (+ 10 (tokens.of-text paste))))))
+
+(defn test-the-correction-outlives-a-compaction [tmp-path]
+  "After a compaction the estimate of the new history is corrected as the old one was."
+  (with [server (scripted.Server [[(scripted.usage :input 60000) (scripted.answer "a")] (scripted.answer HANDOFF)])]
+    (setv b (lib.Bench (server.provider "responses") tmp-path))
+    (b.prompt "one")
+    (setv factor (tokens.factor b.agent))
+    (compacted b))
+  (assert (= factor 2.5))                               ; far off, and so at its bound
+  (assert (= (tokens.factor b.agent) factor))
+  (assert (> (tokens.needed b.agent) (tokens.overhead b.agent))))
 
 (defn test-spending-outlives-segments [tmp-path]
   "What was used before a compaction, and by it, is in the totals after it, and after a resume."
