@@ -230,13 +230,22 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
 
 (defn context-percent [s]
   "Return how full the model's window was at the last request, or is since a compaction, in percent; None when unknown."
-  (setv last (when s.usage (get s.usage -1))
+  (setv last (last-usage s)
         used (cond
                (is-not s.compacted None) s.compacted
                last (+ (or (.get last "input") 0) (or (.get last "output") 0)))
         window (or (settings.value "context-window") (get (models.find s.model) "window")))
   (when (and used window)
     (round (/ (* 100 used) window))))
+
+(defn last-usage [s]
+  "Return what the last request of S used, also where another process sent it; None before one, and right after a compaction."
+  (cond
+    s.usage (get s.usage -1)
+    s.conversation (next (gfor r (reversed s.conversation.records)
+                               :if (in (get r "kind") ["usage" "summary"])
+                               (when (= (get r "kind") "usage") (.get r "usage")))
+                         None)))
 
 (defn branch [cwd]
   "Return the Git branch that CWD is on, read from its HEAD file, or None."

@@ -57,6 +57,23 @@
   (assert (= (get redrawn 0 "type") "compaction-done"))
   (assert (= (lfor e redrawn :if (= (get e "type") "input-accepted") (get e "text")) ["a poem" "/compact keep the title" "and the end?" "(usage)"])))
 
+(defn test-context-after-a-resume [tmp-path]
+  "How full the window is, is known after a resume as it was before."
+  (with [server (scripted.Server [[(scripted.usage :input 400 :output 100) (scripted.answer "roses")]])]
+    (setv s (lib.make-session (server.provider "responses") :cwd tmp-path)
+          percents [])
+    (defn :async steps [s]
+      (.append percents (session.context-percent s))
+      (await (lib.say s "a poem"))
+      (.append percents (session.context-percent s))
+      (setv id s.conversation.id)
+      (session.begin s)
+      (.append percents (session.context-percent s))
+      (session.resume s id)
+      (.append percents (session.context-percent s)))
+    (lib.play s steps))
+  (assert (= percents [None 50 None 50])))
+
 (defn test-nothing-to-compact [tmp-path]
   "Without anything to replace, (compact) fails with a reason and asks nobody."
   (with [server (scripted.Server [])]
