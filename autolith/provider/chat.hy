@@ -146,6 +146,7 @@ Calls are told apart by index and id, as far as a server sends them; presence of
           self.field None      ; the field that reasoning came in
           self.details []      ; reasoning_details, merged
           self.calls []        ; maps "slot" "id" "name" "text" (Pieces) "extra"
+          self.calling False   ; did a call come last, no text?
           self.reason None
           self.usage None
           self.id None
@@ -200,6 +201,8 @@ Calls are told apart by index and id, as far as a server sends them; presence of
       (.append result (self.call-piece piece position)))
     (when (.get delta "function_call")
       (.append result (self.call-piece {"index" 0 "function" (get delta "function_call")} 0)))
+    (when result
+      (setv self.calling (= (get result -1 "type") "call-delta")))
     result)
 
   (defn thinking [self delta]
@@ -252,7 +255,7 @@ Calls are told apart by index and id, as far as a server sends them; presence of
     (cond
       self.ended []
       self.reason (self.end True)
-      (and self.calls (all (gfor c self.calls (json-text.whole? (.text (get c "text")))))) (self.end False)
+      (and self.calling (all (gfor c self.calls (json-text.whole? (.text (get c "text")))))) (self.end False)
       True (raise (errors.unfinished self.request))))
 
   (defn end [self marked]

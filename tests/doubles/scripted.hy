@@ -195,8 +195,13 @@ one empties `problems`. A request beyond the end of the script is a problem too.
   (defn do-POST [self]
     "Take the next turn and send it."
     (setv owner self.server.owner
-          body (self.rfile.read (int (.get self.headers "content-length" 0)))
-          [wire parts] (owner.take self.path (dfor [k v] (.items self.headers) (.lower k) v) body))
+          length (int (.get self.headers "content-length" 0))
+          body (self.rfile.read length))
+    (when (< (len body) length)            ; the client left before it had asked
+      (+= owner.disconnects 1)
+      (setv self.close-connection True)
+      (return))
+    (setv [wire parts] (owner.take self.path (dfor [k v] (.items self.headers) (.lower k) v) body))
     (try
       (if (and parts (= (:part (get parts 0)) "error"))
           (self.failure wire (get parts 0))

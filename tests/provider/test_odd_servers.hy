@@ -65,6 +65,8 @@
    #("reason missing" (sse (begun) (piece :index 0 :function {"arguments" "1}"}) "[DONE]") "" "" [READ] "completed")
    #("reason and mark missing" (sse (begun) (piece :index 0 :function {"arguments" "1}"})) "" "" [READ] "completed")
    #("reason and mark missing in a call" (sse (begun)) "" "" [] "protocol")
+   #("reason and mark missing in text after a call" (sse (begun) (piece :index 0 :function {"arguments" "1}"}) (delta :content "half"))
+     "half" "" [] "protocol")
    #("reason and mark missing in text" (sse (delta :content "half")) "half" "" [] "protocol")
    #("reason empty" (sse (delta :content "ok") (delta :reason "") "[DONE]") "ok" "" [] "completed")
    #("reason stop with a call" (sse (begun) (piece :index 0 :function {"arguments" "1}"}) STOP) "" "" [READ] "completed")
