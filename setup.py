@@ -66,6 +66,7 @@ setup(
     ],
     extras_require={
         "test": [
+            "fastjsonschema >= 2.20",
             "pytest ~= 9.0",
             "pytest-cov ~= 7.0",
             "pytest-xdist ~= 3.8",

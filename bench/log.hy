@@ -47,7 +47,8 @@
           ours (os.path.join folder "a.hy")  theirs (os.path.join folder "a.jsonl"))
     (setv kept [(reading folder)
                 (tails folder)
-                (measure.report "log.append, synced" (our-append ours record True) (plain-append theirs record True) 1.5)
+                (measure.report "log.append, synced"
+                                (our-append ours record True) (plain-append theirs record True) 1.5)
                 (measure.report "log.append, not synced" (our-append ours record False) (plain-append theirs
                                                                                                     record False) 4)]))
   (int (not (all kept))))

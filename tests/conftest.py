@@ -46,8 +46,12 @@ def roots(monkeypatch, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def nobody_asked():
-    """Leave no session behind that later tests would ask, or be answered by."""
+    """Leave no session behind that later tests would ask, or be answered by, and no names in the user's module."""
+    known = set(vars(sys.modules.get("autolith.user", sys)))
     yield
+    user = sys.modules.get("autolith.user")
+    for name in [] if user is None else [n for n in vars(user) if n not in known and not n.startswith(("_hy", "__"))]:
+        delattr(user, name)
     for name, attribute in (("base.conditions", "ask"), ("tool.context", "provide")):
         module = sys.modules.get(f"autolith.{name}")
         if module is not None:

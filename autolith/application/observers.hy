@@ -74,7 +74,8 @@ An observer that takes longer than `patience` holds up nobody but the other obse
     (f event)
     (except [e [Exception KeyboardInterrupt]]
       (setv (get running "function") None)
-      (_take-off kind key (if (isinstance e KeyboardInterrupt) f"took longer than {patience} s" f"raised {(repr e)}") complain)))
+      (setv reason (if (isinstance e KeyboardInterrupt) f"took longer than {patience} s" f"raised {(repr e)}"))
+      (_take-off kind key reason complain)))
   (setv (get running "function") None))
 
 (defn _take-off [kind key reason complain]

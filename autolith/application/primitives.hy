@@ -65,13 +65,15 @@ At the prompt a handle comes back at once: `(.wait handle)` gives the answer. Un
   "Return the text of the file at PATH, UTF-8, at most 131,072 characters, for a computed prompt."
   (setv full (os.path.join (. (session.get-current) cwd) (os.path.expanduser path)))
   (when (not (os.path.isfile full))
-    (raise (FileNotFoundError (.format "{} {}" path (if (os.path.exists full) "is not a regular file" "does not exist")))))
+    (setv reason (if (os.path.exists full) "is not a regular file" "does not exist"))
+    (raise (FileNotFoundError f"{path} {reason}")))
   (with [f (open full "rb")]
     (setv data (.read f (+ (* 4 READ-LIMIT) 1))))
   (try
     (setv content (.decode data "utf-8-sig"))
     (except [e UnicodeDecodeError]
-      (raise (ValueError f"{path} is not UTF-8 (byte {e.start}); (resource.read :uri ...) reads other encodings") :from None)))
+      (raise (ValueError f"{path} is not UTF-8 (byte {e.start}); (resource.read :uri ...) reads other encodings")
+             :from None)))
   (when (> (len content) READ-LIMIT)
     (raise (ValueError f"{path} has more than {READ-LIMIT} characters; (resource.read ...) reads a part of it")))
   content)

@@ -90,7 +90,7 @@ answered first. A choice without names takes any text."
 
 ;; * Conditions of forms
 
-(setv FORM-RESTARTS #{"retry" "use-value" "abort"}      ; what stands round every form: no help for a command that failed
+(setv FORM-RESTARTS #{"retry" "use-value" "abort"}      ; they stand round every form: no help for a failed command
       TAKES-VALUES #{"use-value" "store-value" "supply-arguments"})
 
 (defn choose-restart [s condition choices]

@@ -187,7 +187,8 @@ questions that it put. The model sees it as evidence."
 (defn record-lost [s item]
   "Record that ITEM, a form or command, was running when its process ended, and say so."
   (record-operation s (get item "kind") (get item "text")
-    {"status" "unknown" "values" ["the process ended while this ran; outcome unknown, inspect before running it again"]})
+    {"status" "unknown"
+     "values" ["the process ended while this ran; outcome unknown, inspect before running it again"]})
   (session.notice s (.format "the process ended while this ran: {}; its outcome is unknown"
                              (text.one-line (get item "text") 80)) "warning"))
 
@@ -201,5 +202,6 @@ questions that it put. The model sees it as evidence."
     {"status" (if result.ok "ok" "error")
      "values" (if result.ok [result.text] [])
      "condition" (when (not result.ok)
-                   {"message" result.text "traceback" "" "restarts" (list (or result.restarts [])) "type" "ToolFailed"})}
+                   {"type" "ToolFailed" "message" result.text "traceback" ""
+                    "restarts" (list (or result.restarts []))})}
     True (- (time.monotonic) started)))

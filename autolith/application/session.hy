@@ -218,7 +218,8 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
   (setv s.cwd (os.getcwd)
         s.observations (protocol.Observations))
   (when (is-not s.agent None) (setv s.agent.cwd s.cwd))
-  (record s {"kind" "configuration" "provider" (get s.provider "name") "model" s.model "effort" s.effort "directory" s.cwd})
+  (record s {"kind" "configuration" "provider" (get s.provider "name") "model" s.model "effort" s.effort
+             "directory" s.cwd})
   (publish s "status" :provider (get s.provider "name") :model s.model :effort s.effort :cwd s.cwd)
   None)
 

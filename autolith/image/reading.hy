@@ -40,7 +40,7 @@ wrong, is the same: whatever is not plain is left to Hy's reader."
     "Go on after TEXT, which comes next."
     (.seek self._stream (+ (.place self) (len text)))
     (.clear self._peek-chars)
-    (setv solid (.rstrip text " \t\n\r\f\v"))                           ; Hy says where the last solid character of a text stands
+    (setv solid (.rstrip text " \t\n\r\f\v"))       ; Hy says where the last solid character of a text stands
     (when solid (setv self._eof-tracker (after self._pos solid)))
     (setv self._pos (after self._pos text))
     (when self._saved-chars

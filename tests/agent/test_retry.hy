@@ -101,11 +101,15 @@
   (assert (>= (- second first) 0.15))
   (assert (>= (get (b.of-kind "retry") 0 "seconds") 0.15)))
 
-(setv LATER (email.utils.formatdate (+ (time.time) 7250) :usegmt True))
+(defn later []
+  "Return the date that is somewhat more than two hours away, as a header has it."
+  (email.utils.formatdate (+ (time.time) 7250) :usegmt True))
 
-(defn [(pytest.mark.parametrize "headers" [{"retry-after" "7200"} {"retry-after-ms" "7200000"} {"retry-after" LATER}])]
-  test-longer-than-allowed [tmp-path headers]
+(defn [(pytest.mark.parametrize "name,value" [#("retry-after" (fn [] "7200")) #("retry-after-ms" (fn [] "7200000"))
+                                              #("retry-after" later)])]
+  test-longer-than-allowed [tmp-path name value]
   "A longer wait than the setting allows ends the turn, says when to come back, and leaves the session usable."
+  (setv headers {name (value)})
   (with [server (scripted.Server [(scripted.error 429 None headers) (scripted.answer "later")])]
     (setv b (lib.Bench (server.provider "anthropic-messages") tmp-path)
           outcome (b.prompt "go"))

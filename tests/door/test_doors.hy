@@ -54,7 +54,8 @@
 
 (defn test-closed-pipe []
   "A reader that goes away ends the program quietly."
-  (setv done (subprocess.run f"{(program)} -e '(for [i (range 100000)] (print i))' | head -1" :shell True :capture-output True :text True :timeout 60))
+  (setv done (subprocess.run f"{(program)} -e '(for [i (range 100000)] (print i))' | head -1"
+                             :shell True :capture-output True :text True :timeout 60))
   (assert (= [done.stdout done.stderr] ["0\n" ""])))
 
 (defn test-prompt-under-e-waits [tmp-path]

@@ -26,7 +26,8 @@ list of parts, or a function of the request's body that gives one of those. Part
     (recorded path)           the bytes of a recorded stream
 
 SERVER has `base-url`, `requests` (maps \"path\" \"headers\" (names in lower case) \"wire\" \"body\" \"data\" its bytes \"time\"),
-`problems`, `disconnects` (how often a client went away in the middle) and `(provider wire)`. It is strict (see `strict.hy`): a request that a real provider would refuse is
+`problems`, `disconnects` (how often a client went away in the middle) and `(provider wire)`. It is strict (see `strict.hy`):
+a request that a real provider would refuse is
 answered 400 with the reason, noted in `problems`, and raised as AssertionError when the `with` ends; a test that provokes
 one empties `problems`. A request beyond the end of the script is a problem too."
 
