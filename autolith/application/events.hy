@@ -44,7 +44,7 @@ every event can be written as one form or as one JSON line. A field that an even
 (defevent "status" ["provider" "model" "effort" "cwd"] "What the session runs with changed.")
 (defevent "notice" ["level" "text"] "The program about itself; level is info, warning or error.")
 (defevent "question" ["id" "text" "choices" "own" "detail"]
-  "Somebody has to choose; own when the user's own form asks. A choice is {name doc values}; detail: the lines concerned.")
+  "Somebody has to choose; own: the user's form asks. A choice is {name doc values}; detail: the lines concerned.")
 (defevent "answered" ["id" "choice"] "The question was settled.")
 (defevent "failure" ["kind" "text" "status"] "A request failed; text names the way out.")
 (defevent "retry" ["attempt" "limit" "seconds" "reason" "void" "text"]
