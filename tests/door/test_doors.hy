@@ -153,6 +153,17 @@
     (assert (in word done.stderr))
     (assert (not-in "sk-test-0123456789abcdef" (+ done.stderr done.stdout)))))
 
+(defn test-a-failure-that-passes [tmp-path]
+  "An overloaded provider is asked again; standard error says so, standard output has the answer alone; events tell it too."
+  (setv busy (scripted.error 529 None {"retry-after-ms" "20"}))
+  (with [server (scripted.Server [busy (scripted.answer "Whole.") busy (scripted.answer "Whole.")])]
+    (setv plain (run "-p" "hi" :cwd tmp-path :env (openai server))
+          told (run "-p" "hi" "--events" "json" :cwd tmp-path :env (openai server))))
+  (assert (= [plain.returncode plain.stdout] [0 "Whole.\n"]))
+  (assert (in "529" plain.stderr))
+  (setv [event] (lfor line (.splitlines told.stdout) :setv e (json.loads line) :if (= (get e "type") "retry") e))
+  (assert (= [(get event "attempt") (get event "limit") (get event "void")] [1 5 False])))
+
 (defn test-stream-cut-in-the-middle [tmp-path]
   "A cut stream fails the turn; the half answer is kept as such, and the conversation goes on."
   (with [server (scripted.Server [[(scripted.answer "Half an ans") (scripted.cut)] (scripted.answer "Whole.")])]

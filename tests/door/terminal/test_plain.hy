@@ -53,6 +53,13 @@
     (.until tty r"^answer: one$")
     (assert (in "alpha\\nbeta" (str (get server.requests 0 "body" "input"))))))
 
+(defn test-plain-retry [tmp-path]
+  "An answer that breaks off is printed as far as it came, then that it does not count, then the whole one."
+  (with [server (scripted.Server [[(scripted.answer "half ") (scripted.cut)] (scripted.answer "whole")])
+         tty (plain tmp-path #** {"OPENAI_API_KEY" "k" "OPENAI_BASE_URL" server.base-url})]
+    (typed tty "go")
+    (.until tty r"^answer: half$[\s\S]*1 of 5[\s\S]*^answer: whole$")))
+
 (defn test-plain-interrupt [tmp-path]
   "Ctrl-C ends a form and a turn; twice on nothing it leaves with 130."
   (with [server (scripted.Server [[(scripted.answer "half ") (scripted.stall)]])

@@ -35,6 +35,18 @@
   (assert (.startswith (get (drawn (result False failure)) 0) "✗ "))
   (assert (.startswith (get (drawn (result True long)) 0) "✓ ")))
 
+(defn test-a-retry-ends-the-half-answer []
+  "What came of an answer before a retry ends there, the retry follows, and the answer that comes then begins anew."
+  (setv s (make-scroll))
+  (for [event [{"type" "text-delta" "text" "half"} {"type" "retry" "text" "busy; again in 1 s" "void" True "attempt" 1 "limit" 5}
+               {"type" "text-delta" "text" "whole"} {"type" "answer" "text" "whole"}]]
+    (.take s event))
+  (setv lines (shown s))
+  (assert (= (len lines) 3))
+  (for [[line words] (zip lines ["half" "again in 1 s" "whole"])]
+    (assert (in words line)))
+  (assert (not s.half)))
+
 (defn test-diffs []
   "An edit shows what it changed, bounded."
   (setv old (lfor i (range 12) f"line {i}\n") new [#* (cut old 9) "new\n" "more\n" #* (cut old 10 None)]
