@@ -48,7 +48,7 @@ every event can be written as one form or as one JSON line. A field that an even
 (defevent "answered" ["id" "choice"] "The question was settled.")
 (defevent "failure" ["kind" "text" "status"] "A request failed; text names the way out.")
 (defevent "retry" ["attempt" "limit" "seconds" "reason" "void" "text"]
-  "A request failed and is sent again in so many seconds; void when the deltas since request-started count for nothing.")
+  "A request failed and is sent again in so many seconds; void: the deltas since request-started count for nothing.")
 (defevent "turn-done" ["status" "reason" "requests" "calls" "seconds" "usage" "id"]
   "The turn ended: done, cancelled or failed.")
 (defevent "session-ended" ["id"] "The session is over.")
