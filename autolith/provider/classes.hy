@@ -23,9 +23,10 @@ An error as `read` gives it is {\"names\" [type, code ...] \"message\" str \"sta
     "names" r"\bcancell?ed\b|request_cancell?ed"
     "words" r"(request|response|operation) was cancell?ed"}
    {"kind" "quota" "again" False "statuses" [402]
-    "names" r"insufficient_quota|insufficient_(balance|credits|funds)|billing|usage_limit|usage_not_included|payment_required|credits_exhausted"
+    "names" (+ r"insufficient_(quota|balance|credits|funds)|billing_(error|hard_limit|not_active)|usage_limit_reached|usage_not_included"
+               r"|payment_required|credits_exhausted")
     "words" (+ r"exceeded your current quota|credit balance|insufficient (quota|credits|balance|funds)|(usage|spend(ing)?) limit"
-               r"|billing|payment|out of credits")}
+               r"|billing (details|hard limit|issue)|payment (is )?required|payment method|out of credits")}
    {"kind" "overflow" "again" False "statuses" [413]
     "names" r"context_length_exceeded|context_window_exceeded|exceed_context_size|request_too_large|model_max_prompt_tokens_exceeded"
     "words" (+ r"prompt (is )?too long|maximum (context|prompt) length|context (window|size|limit|length)|input is too long"
@@ -36,7 +37,7 @@ An error as `read` gives it is {\"names\" [type, code ...] \"message\" str \"sta
     "words" r"content (management )?policy|content_filter|usage polic|safety system|violat\w+ (our|the) .{0,20}polic"}
    {"kind" "rate-limit" "again" True "statuses" [429]
     "names" r"rate_?limit|too_many_requests|resource_exhausted|throttl"
-    "words" r"rate.?limit|too many requests|too many tokens, please wait|(tokens|requests) per (min|day)|resource.exhausted"}
+    "words" r"rate[- ]?limit|too many requests|too many tokens, please wait|(tokens|requests) per (min|day)|resource.exhausted"}
    {"kind" "auth" "again" False "statuses" [401 403]
     "names" (+ r"authentication|invalid_api_key|invalid_authentication|permission_error|permission_denied|unauthori[sz]ed"
                r"|unauthenticated|access_denied|token_expired|token_invalidated")
@@ -62,9 +63,10 @@ An error as `read` gives it is {\"names\" [type, code ...] \"message\" str \"sta
 
 (defn told [names message]
   "Return the kind that an error's NAMES, its types and codes, or else its MESSAGE tell, or None."
-  (setv titles (.join " " (map str names)))
-  (or (named "names" titles) (named "words" message) (named "names" message)
-      (named "vague" titles) (named "vague" message)))
+  (setv titles (.join " " (map str names))
+        code (if (re.search r"\s" (.strip message)) "" message))       ; some servers say nothing but a code
+  (or (named "names" titles) (named "words" message) (named "names" code)
+      (named "vague" titles) (named "vague" code)))
 
 (defn named [column text]
   "Return the kind of the first class whose pattern in COLUMN occurs in TEXT, or None."

@@ -99,6 +99,9 @@
      {"error" {"type" "invalid_request_error" "code" "unsupported_value" "message" "Unsupported value: 'developer'"}})
    #("invalid-request" 422 {"detail" [{"loc" ["body"] "msg" "field required"}]})
    #("invalid-request" 418 "")
+   #("invalid-request" 400 {"error" {"type" "invalid_request_error" "message" "Invalid schema for function 'billing_payment'"}})
+   #("invalid-request" 400 {"error" {"message" "tools.0: authentication_error is no valid name, nor is rate_limit_error"}})
+   #("rate-limit" 400 {"error" "rate_limit_exceeded"})
    #("cancelled" 499 {"error" {"message" "client closed request"}})])
 
 (defn answer [status body [headers None]]
