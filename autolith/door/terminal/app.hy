@@ -46,6 +46,7 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
         session.on-end (fn [] (threads.post leaving.leave d 0)))
   (setv undo (begin d startup))
   (signals.start loop (acts d))
+  (.paint d.painter)                     ; before there is a live region that would have to make room
   (try
     (await (watch d leaving))
     (finally
@@ -57,10 +58,11 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
 
 (defn acts [d]
   "Return what signals do to D."
-  (import autolith.door.terminal [actions leaving])
+  (import autolith.door.terminal [actions leaving link])
   {"interrupt" (fn [] (actions.kernel-interrupt d))
    "suspend" (fn [] (leaving.suspend d))
    "resize" (fn [] (leaving.resized d))
+   "report" (fn [] (link.report d.session))
    "leave" (fn [status] (leaving.leave d status))})
 
 (defn :async watch [d leaving]

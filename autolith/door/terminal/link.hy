@@ -4,7 +4,7 @@ The session's events come to `observe`; all else that the terminal knows of the 
 
 (eval-when-compile (require autolith.base.macros [defonce]))
 (import
-  autolith.application [commands help inputs questions session transcript]
+  autolith.application [commands help inputs questions session transcript waiting]
   autolith.base [threads]
   autolith.state [settings]
   autolith.tool [registry])
@@ -87,6 +87,10 @@ The session's events come to `observe`; all else that the terminal knows of the 
 (defn setting [name]
   "Return the value of the setting NAME."
   (settings.value name))
+
+(defn report [s]
+  "Say in S what everything waits for."
+  (session.notice s (waiting.report s)))
 
 (defn interruptible []
   "Tell whether the main thread runs a form."

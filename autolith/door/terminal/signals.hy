@@ -9,8 +9,8 @@
 
 (defonce wires {"read" None "write" None} "The two ends of the wakeup fd.")
 
-(setv OURS [signal.SIGWINCH signal.SIGTERM signal.SIGHUP]
-      NAMES {signal.SIGWINCH "resize" signal.SIGINT "interrupt" signal.SIGTSTP "suspend"})
+(setv OURS [signal.SIGWINCH signal.SIGTERM signal.SIGHUP signal.SIGUSR1]
+      NAMES {signal.SIGWINCH "resize" signal.SIGINT "interrupt" signal.SIGTSTP "suspend" signal.SIGUSR1 "report"})
 
 (defn ignore [number frame]
   "Do nothing: with a Python-level handler, C writes the number to the wakeup fd."
@@ -29,8 +29,8 @@
   None)
 
 (defn start [loop acts]
-  "Watch signals, and the launcher, on LOOP. ACTS are functions of no arguments: interrupt, and where wanted resize and
-suspend; `leave` is given an exit status."
+  "Watch signals, and the launcher, on LOOP. ACTS are functions of no arguments: interrupt, report, and where wanted resize
+and suspend; `leave` is given an exit status."
   (setv [r w] (socket.socketpair))
   (for [end [r w]] (.setblocking end False))
   (setv (get wires "read") r (get wires "write") w)

@@ -248,3 +248,22 @@
     (.key tty "c-c")
     (.line tty "(+ 1 1)")
     (.until tty r"^= 2$")))
+
+(defn [(pytest.mark.parametrize "plain" ["" "1"])] test-report-on-signal [tmp-path plain]
+  "SIGUSR1 has the session say what each task and thread waits for, while a form runs too."
+  (with [tty (if plain (lib.opened tmp-path :AUTOLITH_PLAIN plain) (lib.started tmp-path))]
+    (when plain (.until tty "form|note"))
+    (.rest tty 0.5)
+    (.line tty "(do (import time) (time.sleep 60))")
+    (.rest tty 0.5)
+    (.kill tty signal.SIGUSR1)
+    (.until tty "thread MainThread: <form" :everywhere True)
+    (.kill tty signal.SIGTERM)
+    (assert (= (.status tty) 143))))
+
+(defn test-nothing-stands-above-the-banner [tmp-path]
+  "The first thing on the terminal is the banner; no earlier drawing of the prompt is left above it."
+  (with [tty (lib.started tmp-path)]
+    (.settle tty)
+    (setv text (.history tty))
+    (assert (= (len (re.findall "^❯" text re.M)) 1))))
