@@ -46,6 +46,7 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
         session.on-end (fn [] (threads.post leaving.leave d 0)))
   (setv undo (begin d startup))
   (signals.start loop (acts d))
+  (.write-raw output "\r\x1b[K")         ; the terminal echoed what was typed ahead where the banner will be
   (.paint d.painter)                     ; before there is a live region that would have to make room
   (try
     (await (watch d leaving))
@@ -87,9 +88,7 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
 (defn take-typed [d]
   "Make what was typed before there was a prompt the draft; it is never sent by itself."
   (setv text (.ahead d.app.input))
-  (when text
-    (.write-raw d.output "\r\x1b[K")                  ; the terminal echoed it where it stood
-    (.insert-text d.draft text)))
+  (when text (.insert-text d.draft text)))
 
 (defn announce []
   "Tell the launcher, if there is one, that the session stands."
