@@ -14,9 +14,9 @@ with which a new segment begins. Until that record is on the disk nothing has ch
   asyncio
   os
   time
-  autolith.agent [agent :as agents handoff request retry tokens usage]
+  autolith.agent [agent :as agents handoff prompt request retry tokens usage]
   autolith.base [conditions text]
-  autolith.provider [errors]
+  autolith.provider [compact :as provider-compact errors]
   autolith.state [conversation settings])
 
 (defparameter instructions-path (os.path.join (os.path.dirname __file__) "compaction.md") "The file that tells the model how to write a summary.")
@@ -24,7 +24,8 @@ with which a new segment begins. Until that record is on the disk nothing has ch
 (defparameter attempts 3 "How often a summary is asked for when the transcript overflows the window, each time with half as much.")
 (defparameter transcript-share 0.6 "Which share of the window the transcript may take.")
 (defonce natives {}
-  "Provider name: coroutine function of an Agent that gives the neutral `hosted` items of the provider's own compaction, or None.")
+  "Provider name: coroutine function of an Agent that gives the neutral `hosted` items of the provider's own compaction, or None; or
+a map {\"items\" \"usage\"}. A provider whose form says that it compacts (provider/compact) needs none.")
 
 (defclass CompactionFailed [conditions.AutolithError]
   "A conversation could not be compacted; it is as it was."
@@ -122,11 +123,14 @@ Return the record. Raise a CompactionFailed, ProviderError or StorageFailed, and
 
 (defn :async made [a reason focus before]
   "Return the summary record for the conversation of A, which needs BEFORE tokens: the model's handoff and the facts."
-  (setv native (await (native-items a))
+  (setv [native cost] (await (native-items a))
         [said used] (await (summarise a focus))
         c a.conversation
         facts (handoff.facts c)
         spent (usage.totals c))
+  (for [k usage.COUNTS]
+    (+= (get used k) (or (.get cost k) 0)))
+  (+= (get used "requests") (if cost 1 0))
   (usage.add spent f"{(.get a.provider "name")}/{a.model}" used (:requests used))
   {"kind" "summary"
    "through_seq" c.seq
@@ -144,9 +148,29 @@ Return the record. Raise a CompactionFailed, ProviderError or StorageFailed, and
    #** (if native {"native" native} {})})
 
 (defn :async native-items [a]
-  "Return what the provider of A gives for its own compaction, neutral `hosted` items, or an empty list."
-  (setv f (.get natives (.get a.provider "name")))
-  (list (or (when f (await (f a))) [])))
+  "Return #(items usage) of what the provider of A makes of the history by itself: neutral `hosted` items, or none.
+The summary does without where that fails, and says so."
+  (setv f (or (.get natives (.get a.provider "name"))
+              (when (provider-compact.offered? a.provider) at-provider)))
+  (try
+    (setv found (or (when f (await (f a))) []))
+    (except [e Exception]
+      (a.publish {"type" "notice" "level" "warning"
+                  "text" f"the provider's own compaction failed, the summary alone is used: {(or (str e) (. (type e) __name__))}"})
+      (setv found [])))
+  (if (isinstance found dict)
+    #((list (get found "items")) (or (.get found "usage") {}))
+    #((list found) {})))
+
+(defn :async at-provider [a]
+  "Return what the provider of the Agent A makes of the history; what an earlier summary was is not in it twice."
+  (setv c a.conversation
+        found (await (provider-compact.compact
+                       {"provider" a.provider "model" a.model "effort" a.effort "context" None "tools" []
+                        "system" (when (conversation.preamble c) (prompt.system c))
+                        "items" [#* (handoff.native c) #* (handoff.history c)]
+                        "cache_key" (get c.header "cache_key") "max_output" None})))
+  {#** found "items" (lfor item (get found "items") :if (not (handoff.summary? (get item "raw"))) item)})
 
 (defn :async summarise [a focus]
   "Ask the model of A for a handoff, with less of the transcript where that overflows; return #(text used)."

@@ -31,12 +31,21 @@ function of the conversation that gives text or None: plans, goals, jobs state t
   (.join "\n\n" (fit (entries (history c)) room)))
 
 (defn history [c [items None]]
-  "Return the items of C (ITEMS, where they are at hand) but for those messages at its end that `last-messages` keeps whole."
-  (setv items (list (if (is items None) (conversation.items c) items)))
+  "Return the items of C (ITEMS, where they are at hand) but for those messages at its end that `last-messages` keeps whole, and
+for what only a provider can read of a summary."
+  (setv own (sfor item (native c) (id item))
+        items (lfor item (if (is items None) (conversation.items c) items) :if (not-in (id item) own) item))
   (for [_ (last-messages c {})]
     (when (and items (= (.get (get items -1) "role") "user") (not (summary? (get items -1))))
       (.pop items)))
   items)
+
+(defn native [c]
+  "Return the items of a provider's own compaction with which the history of C begins."
+  (lfor record c.records
+        :if (= (get record "kind") "summary")
+        item (or (.get record "native") [])
+        item))
 
 (defn summary? [item]
   "Tell whether ITEM, a message, stands for what was before."

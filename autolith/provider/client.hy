@@ -1,11 +1,12 @@
 "Send a request and give its answer event by event, whatever the provider.
 
-`(stream request)` is an async generator of neutral events, the last of them `done`; closing it closes the connection. What goes
-wrong is raised as errors.ProviderError. The wire's module encodes and decodes; here are only connection, limits and faults."
+`(stream request)` is an async generator of neutral events, the last of them `done`; closing it closes the connection.
+`(await (fetch request module patience))` gives the one JSON object that answers what MODULE encodes. What goes wrong is raised as errors.ProviderError. The wire's module encodes and decodes; here are only connection, limits and faults."
 
 (eval-when-compile (require autolith.base.macros [defonce defparameter]))
 
 (import
+  contextlib [contextmanager]
   autolith.provider [connections credentials errors json-text]
   autolith.state [settings])
 
@@ -60,29 +61,64 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
 
 (defn :async once [request]
   "Yield the events of the answer to REQUEST, asked once."
-  (import httpx)
   (setv module (wire (get request "provider"))
         parts (prepare request module)
         url (get parts "url")
         decoder (module.Decoder request))
+  (with [_ (faults-named request url (idle-of request))
+         :async response (.stream (client request url) "POST" url :timeout (limits request)
+                                  :content (get parts "content") :headers (get parts "headers"))]
+    (await (check request response url))
+    (setv results (decoded decoder (Body response request)))
+    (try
+      (for [:async event results]
+        (yield event))
+      (finally
+        (await (.aclose results))))))
+
+(defn [contextmanager] faults-named [request url seconds]
+  "Raise what goes wrong inside, with a connection to URL for REQUEST that may be silent for SECONDS, as the ProviderError it means."
+  (import httpx)
   (try
-    (with [:async response (.stream (client request url) "POST" url :timeout (limits request)
-                                    :content (get parts "content") :headers (get parts "headers"))]
-      (await (check request response url))
-      (setv results (decoded decoder (Body response request)))
-      (try
-        (for [:async event results]
-          (yield event))
-        (finally
-          (await (.aclose results)))))
+    (yield)
     (except [e httpx.ReadTimeout]
-      (raise (errors.idle request (idle-of request)) :from e))
+      (raise (errors.idle request seconds) :from e))
     (except [e [httpx.InvalidURL httpx.UnsupportedProtocol httpx.LocalProtocolError]]
       (raise (errors.unusable request f"{url} cannot be asked: {e}.{(errors.where-url request)}") :from e))
     (except [e httpx.DecodingError]
       (raise (errors.garbled request f"{url} sent what cannot be unpacked ({e}).") :from e))
     (except [e httpx.HTTPError]
       (raise (connections.failed request url e) :from e))))
+
+(defn :async fetch [request module patience]
+  "Return the JSON object that answers what MODULE encodes of REQUEST, waiting PATIENCE seconds at the most; a sign-in that is refused
+is renewed, once."
+  (import autolith.provider [signin])
+  (setv form (get request "provider"))
+  (await (signin.fresh form))
+  (try
+    (return (await (fetch-once request module patience)))
+    (except [e errors.ProviderError]
+      (when (not (and (.get form "signin") (= e.status 401) (await (signin.renew form))))
+        (raise))))
+  (await (fetch-once request module patience)))
+
+(defn :async fetch-once [request module patience]
+  "Return the JSON object that answers what MODULE encodes of REQUEST, asked once, in PATIENCE seconds at the most."
+  (import asyncio)
+  (setv parts (prepare request module)
+        url (get parts "url"))
+  (try
+    (with [:async _ (asyncio.timeout patience)
+           _ (faults-named request url patience)
+           :async response (.stream (client request url) "POST" url :timeout (limits request patience)
+                                    :content (get parts "content") :headers (get parts "headers"))]
+      (when (!= response.status-code 200)
+        (raise (errors.from-response request response.status-code response.headers (await (beginning response)) url)))
+      (setv content (.decode (await (read-body response longest-event)) "utf-8" "replace"))
+      (return (errors.object-of request response.headers content url)))
+    (except [e TimeoutError]
+      (raise (errors.idle request patience) :from e))))
 
 (defn sensible [request step #* args]
   "Return what STEP of a decoder makes of ARGS; where that stumbles over a shape that no wire knows, REQUEST's answer is garbled."
@@ -165,10 +201,10 @@ wrong is raised as errors.ProviderError. The wire's module encodes and decodes; 
   "Return how many seconds the stream for REQUEST may go without a real event; pings are none."
   (or (.get (.get (get request "provider") "quirks" {}) "idle_seconds") (settings.value "idle-timeout")))
 
-(defn limits [request]
-  "Return the time limits of REQUEST for httpx."
+(defn limits [request [idle None]]
+  "Return the time limits of REQUEST for httpx; no byte may come for IDLE seconds, where that is not as for a stream."
   (import httpx)
-  (httpx.Timeout (idle-of request) :connect connect-seconds :write 60 :pool connect-seconds))
+  (httpx.Timeout (or idle (idle-of request)) :connect connect-seconds :write 60 :pool connect-seconds))
 
 (defn client [request url]
   "Return the HTTP client of this loop for URL, which REQUEST goes to, made when first needed; this machine is never asked through a
@@ -217,15 +253,21 @@ proxy."
 (defn :async beginning [response]
   "Return the beginning of the body of RESPONSE as text."
   (import asyncio httpx)
-  (setv data b"")
+  (setv data (bytearray))
   (try
     (with [:async _ (asyncio.timeout connect-seconds)]
-      (for [:async part (.aiter-bytes response)]
-        (+= data part)
-        (when (> (len data) longest-body)
-          (break))))
+      (await (read-body response longest-body data)))
     (except [[httpx.HTTPError TimeoutError]] None))
   (.decode (cut data longest-body) "utf-8" "replace"))
+
+(defn :async read-body [response longest [data None]]
+  "Return the body of RESPONSE, little more than LONGEST bytes of it; it comes into the bytearray DATA as it is read."
+  (setv data (if (is data None) (bytearray) data))
+  (for [:async part (.aiter-bytes response)]
+    (.extend data part)
+    (when (> (len data) longest)
+      (break)))
+  data)
 
 (defclass Body []
   "What httpx-sse reads of RESPONSE, which answers REQUEST: its text without a byte-order mark, events of a bounded length, the

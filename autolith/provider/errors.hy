@@ -96,11 +96,26 @@ A ProviderError has a `kind`, one of those in classes.hy; and `status` (HTTP, or
         value (_json content))
   (when (and (isinstance value dict) (.get value "error"))
     (return (from-event request value)))
-  (setv what (if (page? content)
-               f"a web page ({(or (_title content) "without a title")})"
-               f"{(.get headers "content-type" "something without a type")}: {(cut (short content) 200)}"))
-  (ProviderError "protocol" f"{name}: {url} did not answer with a stream of events but with {what}.{(where-url request)}"
+  (ProviderError "protocol" (+ f"{name}: {url} did not answer with a stream of events but with {(what-came headers content)}."
+                               (where-url request))
                  :status 200 :provider name :text (cut (short content) 200) :retryable False))
+
+(defn object-of [request headers content url]
+  "Return the JSON object that CONTENT, the answer from URL with status 200, is; raise what anything else means for REQUEST."
+  (setv value (_json content)
+        name (get (get request "provider") "name"))
+  (cond
+    (and (isinstance value dict) (.get value "error")) (raise (from-event request value))
+    (isinstance value dict) value
+    True (raise (ProviderError "protocol" (+ f"{name}: {url} did not answer with a JSON object but with {(what-came headers content)}."
+                                             (where-url request))
+                               :status 200 :provider name :text (cut (short content) 200) :retryable False))))
+
+(defn what-came [headers content]
+  "Return the words for CONTENT, an answer with HEADERS that was not asked for."
+  (if (page? content)
+    f"a web page ({(or (_title content) "without a title")})"
+    f"{(.get headers "content-type" "something without a type")}: {(cut (short content) 200)}"))
 
 (defn page? [content]
   "Tell whether CONTENT is a web page."

@@ -34,7 +34,7 @@ A form with `extends` begins as a copy of the provider of that name."
       SIGNIN ["flow" "client_id" "authorize_url" "token_url" "device_url" "redirect" "scopes" "parameters" "claims" "headers"
               "import"]
       QUIRKS ["key_optional" "idle_seconds" "cache_key" "reasoning_summary" "system_role" "context_role" "max_tokens_field"
-              "effort_field" "stream_usage" "cache_control" "efforts" "effort_words"])
+              "effort_field" "stream_usage" "cache_control" "efforts" "effort_words" "compaction"])
 
 (defn _local [name url variable key probe doc]
   "Return the form of the local server NAME at URL (or where VARIABLE says), whose KEY is a variable too, with PROBE and DOC."
@@ -44,7 +44,7 @@ A form with `extends` begins as a copy of the provider of that name."
 
 (defparameter builtin
   [{"name" "openai" "wire" "responses" "base_url" "https://api.openai.com/v1" "key_variable" "OPENAI_API_KEY"
-    "base_url_variable" "OPENAI_BASE_URL" "quirks" {"cache_key" True}
+    "base_url_variable" "OPENAI_BASE_URL" "quirks" {"cache_key" True "compaction" True}
     "models" ["gpt-5.6-sol" "gpt-5.6-terra" "gpt-5.6-luna" "gpt-5.5" "gpt-5.4" "gpt-5.4-mini" "gpt-5.3-codex"] "default_model" "gpt-5.6-sol"
     "doc" "OpenAI, by its Responses API."}
    {"name" "anthropic" "wire" "anthropic-messages" "base_url" "https://api.anthropic.com" "key_variable" "ANTHROPIC_API_KEY"

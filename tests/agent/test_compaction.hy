@@ -12,7 +12,7 @@
   autolith.provider [client errors]
   autolith.state [conversation output segment settings]
   tests.agent [lib]
-  tests.doubles [scripted])
+  tests.doubles [scripted wires])
 
 (setv FULL (scripted.usage :input 110000 :output 500)      ; of the 128,000 that an unlisted model is taken to have
       TWO "
@@ -272,7 +272,7 @@ the model writes, and again after the next compaction."
 
 (defn test-native-items-go-home [tmp-path]
   "What a provider's own compaction gave is sent back to it before the summary, and to nobody else."
-  (setv raw {"type" "compaction" "id" "cmp_1" "encrypted_content" "opaque"})
+  (setv raw {"type" "compaction" "id" "cmp_1" "encrypted_content" (wires.signature "cmp_1")})
   (defn :async native [a] [{"type" "hosted" "origin" "scripted/scripted" "raw" raw}])
   (setv (get compaction.natives "scripted") native)
   (with [server (scripted.Server [(scripted.answer "a") (scripted.answer HANDOFF) (scripted.answer "b")])]
@@ -286,7 +286,7 @@ the model writes, and again after the next compaction."
           body (get (.encode (get lib.MODULES wire)
                              {"provider" form "model" "m" "effort" None "system" "s" "context" None "tools" [] "cache_key" None
                               "max_output" None "items" (conversation.items b.agent.conversation)}) "body"))
-    (assert (not-in "opaque" (json.dumps body)))))
+    (assert (not-in (wires.signature "cmp_1") (json.dumps body)))))
 
 ;; * What goes wrong
 

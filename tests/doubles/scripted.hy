@@ -22,6 +22,7 @@ list of parts, or a function of the request's body that gives one of those. Part
     (stall)                   nothing more is sent until the client goes away or the server stops; an item just before it unfinished
     (slow seconds)            from here on, that long between any two events
     (error status body headers)   an HTTP error (BODY a map or a string; None: the wire's own shape)
+    (compacted)               what /responses/compact answers: the user's messages of the request and a compaction item
     (page text)               an HTML page with status 200
     (recorded path)           the bytes of a recorded stream
 
@@ -103,6 +104,10 @@ one empties `problems`. A request beyond the end of the script is a problem too.
   "Return the part that answers with a page instead of events."
   {"part" "error" "status" status "body" text "headers" {"content-type" content-type}})
 
+(defn compacted []
+  "Return the part that compacts the history of a request to /responses/compact."
+  {"part" "compacted"})
+
 (defn recorded [path]
   "Return the part that sends the recorded stream in the file PATH."
   (with [f (open path "rb")]
@@ -163,7 +168,7 @@ one empties `problems`. A request beyond the end of the script is a problem too.
 
 ;; * The server
 
-(setv WIRES {"/responses" "responses" "/chat/completions" "chat-completions" "/messages" "anthropic-messages"})
+(setv WIRES {"/responses/compact" "compact" "/responses" "responses" "/chat/completions" "chat-completions" "/messages" "anthropic-messages"})
 
 (defn wire-of [path]
   "Return the wire that PATH belongs to, or None."
@@ -204,9 +209,11 @@ one empties `problems`. A request beyond the end of the script is a problem too.
       (return))
     (setv [wire parts] (owner.take self.path (dfor [k v] (.items self.headers) (.lower k) v) body))
     (try
-      (if (and parts (= (:part (get parts 0)) "error"))
-          (self.failure wire (get parts 0))
-          (self.stream wire parts owner))
+      (setv kind (when parts (:part (get parts 0))))
+      (cond
+        (= kind "error") (self.failure wire (get parts 0))
+        (= wire "compact") (self.whole 200 (wires.compaction (:body (get owner.requests -1)) (len owner.requests)) {})
+        True (self.stream wire parts owner))
       (except [[ConnectionError TimeoutError]]
         (+= owner.disconnects 1)
         (setv self.close-connection True))))
@@ -347,7 +354,12 @@ one empties `problems`. A request beyond the end of the script is a problem too.
     (when (is turn None)
       (.append self.problems "a request beyond the end of the script")
       (return #(wire [(error 400 (error-body wire 400 "the script has no more turns"))])))
-    #(wire (flatten turn body)))
+    (setv parts (flatten turn body))
+    (when (and (or (= wire "compact") (in (compacted) parts)) (!= (:part (get parts 0)) "error")
+               (not (and (= wire "compact") (= parts [(compacted)]))))
+      (.append self.problems f"the script has {parts} for {path}")
+      (return #(wire [(error 400 (error-body wire 400 "the script has another turn here"))])))
+    #(wire parts))
 
   (defn note [self wire path headers body [data b""]]
     "Keep what was asked."

@@ -15,7 +15,7 @@
     (.append complaints "content-type is not application/json"))
   (when (not (and (isinstance (.get body "model") str) (:model body)))
     (.append complaints "model is missing"))
-  (when (is-not (.get body "stream") True)
+  (when (and (!= wire "compact") (is-not (.get body "stream") True))
     (.append complaints "stream is not true"))
   (.extend complaints (surrogates body))
   (try
@@ -51,8 +51,9 @@
 ;; * Responses
 
 (setv OUTPUT-TYPES #{"message" "function_call" "web_search_call" "code_interpreter_call" "file_search_call" "image_generation_call"
-                     "mcp_call" "custom_tool_call" "local_shell_call" "shell_call"}
-      PREFIXES {"reasoning" "rs_" "message" "msg_" "function_call" "fc_"})
+                     "mcp_call" "custom_tool_call" "local_shell_call" "shell_call" "compaction"}
+      COMPACT-FIELDS #{"model" "input" "instructions" "prompt_cache_key"}
+      PREFIXES {"compaction" "cmp_" "reasoning" "rs_" "message" "msg_" "function_call" "fc_"})
 
 (defn responses [_headers body]
   "Return the complaints about the Responses BODY."
@@ -63,9 +64,20 @@
      (if items [] ["input is empty"])
      (tool-complaints (lfor t tools (:name t)) (lfor t tools (:parameters t)))
      (lfor t tools :if (is-not (.get t "strict") False) f"tool {(:name t)} does not say strict false")
-     (lfor [i item] (enumerate items) c (responses-item item (cut items (+ i 1) None)) c)
+     (input-complaints items)))
+
+(defn input-complaints [items]
+  "Return the complaints about ITEMS, the input of a request."
+  (+ (lfor [i item] (enumerate items) c (responses-item item (cut items (+ i 1) None)) c)
      (pairs (lfor item items :if (in (.get item "type" "message") ["function_call" "function_call_output" "message"])
                   #((.get item "type" "message") (.get item "call_id"))))))
+
+(defn compact [_headers body]
+  "Return the complaints about BODY, which asks for a compaction."
+  (+ (lfor k body :if (not-in k COMPACT-FIELDS) f"Unknown parameter: '{k}'.")
+     (if (isinstance (:input body) str)
+       (empty-text (:input body) "the input")
+       (+ (if (:input body) [] ["input is empty"]) (input-complaints (:input body))))))
 
 (defn responses-item [item following]
   "Return the complaints about ITEM, which FOLLOWING follow."
@@ -75,6 +87,9 @@
      (match kind
        "message" (responses-message item)
        "reasoning" (responses-reasoning item following)
+       "compaction" (if (= item {"id" (:id item) "type" "compaction" "encrypted_content" (wires.signature (:id item))})
+                        []
+                        ["the compaction was altered"])
        "function_call" (arguments-complaint (:arguments item))
        "function_call_output" (if (isinstance (:output item) str)
                                   (empty-text (:output item) "an output")
@@ -225,4 +240,4 @@
         f"unexpected tool_use_id {(:tool-use-id block)}"))
 
 
-(setv CHECKERS {"responses" responses "chat-completions" chat "anthropic-messages" anthropic})
+(setv CHECKERS {"responses" responses "compact" compact "chat-completions" chat "anthropic-messages" anthropic})

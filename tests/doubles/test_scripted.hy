@@ -101,3 +101,19 @@
         body {"model" "m" "stream" True "max_tokens" 10 "messages" messages})
   (assert (strict.check "anthropic-messages" headers body))
   (assert (not (strict.check "anthropic-messages" headers {#** body "messages" [(text "user" "a") USE RESULT]}))))
+
+(defn test-openai-sdk-compacts []
+  "The official client reads a compacted history and can send it back as it came; an altered one is refused."
+  (with [server (scripted.Server [(scripted.compacted) (scripted.answer "on")])]
+    (setv client (openai.OpenAI :api-key "k" :base-url server.base-url :max-retries 0)
+          found (client.responses.compact :model "m" :input [{"role" "user" "content" "one"} {"role" "user" "content" "two"}])
+          output (lfor item found.output (item.model-dump :exclude-none True :warnings False))
+          ask {"model" "m" "store" False "include" ["reasoning.encrypted_content"]})
+    (assert (= (lfor item found.output item.type) ["message" "message" "compaction"]))
+    (with [stream (client.responses.stream :input output #** ask)]
+      (for [_ stream] None))
+    (setv (get output -1 "encrypted_content") "other")
+    (with [_ (pytest.raises openai.BadRequestError)]
+      (with [stream (client.responses.stream :input output #** ask)]
+        (for [_ stream] None)))
+    (.clear server.problems)))

@@ -21,6 +21,24 @@ altered replay."
       f"data: {text}\n\n"))
 
 
+(defn compaction [body number]
+  "Return what /responses/compact answers to BODY, the NUMBERth request: the user's messages and one item, signed by its id."
+  (setv asked (if (isinstance (:input body) str) [{"type" "message" "role" "user" "content" (:input body)}] (:input body))
+        id f"cmp_{number}")
+  {"id" f"resp_{number}" "object" "response.compaction" "created_at" 1700000000
+   "output" [#* (lfor item asked :if (= (.get item "role") "user") (user-message item number))
+             {"id" id "type" "compaction" "encrypted_content" (signature id)}]
+   "usage" {"input_tokens" 1000 "input_tokens_details" {"cached_tokens" 10 "cache_write_tokens" 0} "output_tokens" 50
+            "output_tokens_details" {"reasoning_tokens" 0} "total_tokens" 1050}})
+
+
+(defn user-message [item number]
+  "Return ITEM, a message of the user's, as the NUMBERth answer gives it back."
+  (setv content (:content item))
+  {"id" f"msg_{number}" "type" "message" "role" "user" "status" "completed"
+   "content" (if (isinstance content str) [{"type" "input_text" "text" content}] content)})
+
+
 ;; * Responses
 
 (defclass Responses []
