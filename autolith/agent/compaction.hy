@@ -226,10 +226,11 @@ The summary does without where that fails, and says so."
     (setv instructions (.read f)))
   (when focus
     (+= instructions f"\nThe user asks that this above all is kept: {focus}\n"))
-  {"provider" a.provider "model" a.model "effort" a.effort "system" instructions
-   "items" [{"type" "message" "role" "user"
-             "content" [{"type" "text" "text" f"<transcript>\n{transcript}\n</transcript>\n\nWrite the handoff now."}]}]
-   "context" None "tools" [] "cache_key" None "max_output" (or a.max-output (settings.value "max-output"))})
+  (setv items [{"type" "message" "role" "user"
+                "content" [{"type" "text" "text" f"<transcript>\n{transcript}\n</transcript>\n\nWrite the handoff now."}]}]
+        body {"provider" a.provider "model" a.model "effort" a.effort "system" instructions "items" items
+              "context" None "tools" [] "cache_key" None "max_output" (or a.max-output (settings.value "max-output"))})
+  {#** body "room" (tokens.room a.model (tokens.of-request body))})
 
 (defn text-of [response]
   "Return the handoff that RESPONSE holds, bounded; raise CompactionFailed if there is none."

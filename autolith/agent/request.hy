@@ -6,7 +6,7 @@ conversation to the next. Events become published events and a Response."
 (eval-when-compile (require autolith.base.macros [defparameter]))
 (import
   asyncio
-  autolith.agent [agent context prompt]
+  autolith.agent [agent context prompt tokens]
   autolith.provider [client errors]
   autolith.state [conversation settings]
   autolith.tool [registry])
@@ -15,16 +15,19 @@ conversation to the next. Events become published events and a Response."
 
 (defn :async build [turn]
   "Return the request that TURN sends next."
-  (setv a turn.agent)
+  (setv a turn.agent
+        items (conversation.items turn.conversation)
+        said (await (context.collect turn)))
   {"provider" a.provider
    "model" a.model
    "effort" a.effort
    "system" (prompt.system turn.conversation)
-   "items" (conversation.items turn.conversation)
-   "context" (await (context.collect turn))
+   "items" items
+   "context" said
    "tools" (if a.tools (a.tools) (registry.declarations))
    "cache_key" (get turn.conversation.header "cache_key")
-   "max_output" (or a.max-output (settings.value "max-output"))})
+   "max_output" (or a.max-output (settings.value "max-output"))
+   "room" (tokens.room a.model (+ (tokens.needed a items) (tokens.of-text (or said ""))))})
 
 (defn :async send [turn request]
   "Send REQUEST and return the whole Response; raise a ProviderError when it ends before its end."

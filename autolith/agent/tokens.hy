@@ -71,6 +71,10 @@ the estimate of the reported part was off. A summary carries that correction ove
   "Return at how many tokens a conversation with MODEL is compacted."
   (// (* (window model) (settings.value "compaction-threshold")) 100))
 
+(defn room [model prompt]
+  "Return how many tokens an answer of MODEL may have after a PROMPT of so many."
+  (max 0 (- (max (window model) (get (models.find model) "window")) prompt)))
+
 ;; * The next request
 
 (defn reported [records]

@@ -15,6 +15,9 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
 (defparameter thinking-budgets {"low" 4000 "medium" 10000 "high" 24000}
   "How many tokens a model with a thinking budget may think, by effort.")
 
+(defparameter least-answer 4096
+  "How many tokens an answer may have even where the estimate leaves less room for it; the server knows better.")
+
 (setv VERSION "2023-06-01"
       BREAKPOINT {"type" "ephemeral"}
       CACHEABLE #{"text" "image" "tool_use" "tool_result"})
@@ -27,7 +30,7 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
   (setv quirks (.get (get request "provider") "quirks" {})
         caches (.get quirks "cache_control" True)
         model (models.find (get request "model"))
-        limit (or (.get request "max_output") (get model "output"))
+        limit (answer-limit request model)
         talk (messages request)
         tools (lfor t (sorted (or (.get request "tools") []) :key (fn [t] (get t "name"))) (tool t))
         system (if (.get request "system") [{"type" "text" "text" (json-text.repair (get request "system"))}] []))
@@ -46,6 +49,14 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
                          limit talk)
            "stream" True
            "messages" talk}})
+
+(defn answer-limit [request model]
+  "Return how many tokens the answer to REQUEST from MODEL may have: what is asked for, as far as the window has room beside the prompt."
+  (setv limit (or (.get request "max_output") (get model "output"))
+        room (.get request "room"))
+  (if (is room None)
+    limit
+    (min limit (max room least-answer))))
 
 (defn tool [declaration]
   "Return the wire's form of the tool DECLARATION."
@@ -72,7 +83,7 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
 (defn messages [request]
   "Return the messages for REQUEST's history, users and assistant in turn."
   (setv result [])
-  (for [[kind #* rest] (history.turns (get request "items") (items.origin request))]
+  (for [[kind #* rest] (history.turns (images.for-model (get request "items") (get request "model")) (items.origin request))]
     (if (= kind "user")
       (add result "user" (blocks (lfor m (get rest 0) b (get m "content") b)))
       (do

@@ -1,7 +1,8 @@
 "Send a request and give its answer event by event, whatever the provider.
 
 `(stream request)` is an async generator of neutral events, the last of them `done`; closing it closes the connection.
-`(await (fetch request module patience))` gives the one JSON object that answers what MODULE encodes. What goes wrong is raised as errors.ProviderError. The wire's module encodes and decodes; here are only connection, limits and faults."
+`(await (fetch request module patience))` gives the one JSON object that answers what MODULE encodes. What goes wrong is raised
+as errors.ProviderError. The wire's module encodes and decodes; here are only connection, limits and faults."
 
 (eval-when-compile (require autolith.base.macros [defonce defparameter]))
 

@@ -1,7 +1,7 @@
-"Turn image blocks into what the wires want: base64 of the prepared file, or a note where the file is gone."
+"Turn image blocks into what the wires want: base64 of the prepared file, or a note where the file is gone or the model sees none."
 
 (import
-  autolith.provider [items])
+  autolith.provider [items models])
 
 (defn encoded [block]
   "Return the base64 text of the image BLOCK's file, or None if it cannot be read."
@@ -35,3 +35,17 @@
 (defn without [content]
   "Return the blocks CONTENT with the images replaced by their labels."
   (lfor b content (if (= (get b "type") "image") (items.text-block (label b)) b)))
+
+(defn for-model [history model]
+  "Return the items HISTORY as MODEL can take them: a note stands in place of each image for one that sees none."
+  (if (get (models.find model) "images")
+    history
+    (lfor item history
+          (if (any (gfor b (or (.get item "content") []) (= (get b "type") "image")))
+            {#** item "content" (lfor b (get item "content") (if (= (get b "type") "image") (unseen b model) b))}
+            item))))
+
+(defn unseen [block model]
+  "Return the block of text for the image BLOCK, which MODEL cannot see."
+  (items.text-block (+ f"{(label block)} (left out: the model {model} takes no images; the file is {(get block "path")}. "
+                       "Say so if it matters; another model may be chosen that sees it.)")))

@@ -445,3 +445,15 @@ the model writes, and again after the next compaction."
     (assert (= (dfor k ["requests" "input" "cached" "output"] k (get counts k))
                {"requests" 3 "input" 1800 "cached" 500 "output" 35}))
     (conversation.close again.agent.conversation)))
+
+(defn test-the-answer-fits-the-window [tmp-path]
+  "On Anthropic's wire a conversation that nearly fills the window asks for an answer that fits beside it."
+  (settings.put "compaction-threshold" 100)
+  (with [server (scripted.Server [[(scripted.usage :input 119000 :output 1000) (scripted.answer "a")] (scripted.answer "b")])]
+    (setv b (lib.Bench (server.provider "anthropic-messages") tmp-path))
+    (b.prompt "one")
+    (b.prompt "two")
+    (setv [before after] (lfor r server.requests (get r "body" "max_tokens")))
+    (assert (= before 16000))
+    (assert (<= (+ 120000 after) 128000))
+    (assert (> after 7000))))

@@ -6,7 +6,7 @@
   hypothesis.strategies :as st
   PIL [Image]
   pytest
-  autolith.provider [history images items json-text]
+  autolith.provider [history images items json-text models]
   tests.doubles [strict wires]
   tests.provider [recorded])
 
@@ -214,6 +214,34 @@
   (assert (= (.count text (images.encoded here)) 2))
   (assert (in "[Image #1]" text))
   (assert (in "b.png" text)))
+
+(defn [(pytest.mark.parametrize "wire" WIRES)] test-images-for-the-blind [wire tmp-path]
+  "A model without vision gets, in place of each image, a word that names it; one that sees gets the image again."
+  (setv path (/ tmp-path "a.png")
+        here (items.image-block path "image/png" "[Image #7]")
+        turns [(items.user [(items.text-block "look") here])
+               (items.call "a" "add" {}) (items.output "a" [(items.text-block "shot") here])])
+  (.save (Image.new "RGB" #(2 2)) path)
+  (models.define {"id" "blind-1" "images" False})
+  (try
+    (setv text (json.dumps (encode wire turns :model "blind-1")))
+    (assert (= (complaints wire turns :model "blind-1") []))
+    (finally (.pop (models.table) "blind-1")))
+  (assert (not-in (images.encoded here) text))
+  (assert (= (.count text "[Image #7]") 2))
+  (assert (= (.count text "a.png") 2))
+  (assert (in (images.encoded here) (json.dumps (encode wire turns)))))
+
+(defn test-room-for-the-answer []
+  "On Anthropic's wire prompt and answer fit the window together, a thinking budget too; other wires ask for what was wanted."
+  (defn limit [#** more] (:max-tokens (encode "anthropic" [] :model "claude-sonnet-4-5" #** more)))
+  (assert (= (limit) (limit :room 150000) (get (models.find "claude-sonnet-4-5") "output")))
+  (assert (= (limit :room 9000) (limit :room 9000 :max-output 20000) 9000))
+  (assert (= (limit :room 9000 :max-output 500) 500))
+  (assert (< 0 (limit :room 0) 9000))
+  (setv body (encode "anthropic" [] :model "claude-sonnet-4-5" :effort "high" :room 9000))
+  (assert (< (:budget-tokens (:thinking body)) (:max-tokens body)))
+  (assert (= (:max-output-tokens (encode "responses" [] :room 9 :max-output 500)) 500)))
 
 (defn test-effort []
   "Each wire is told the effort in its own way, as far as the model takes it."
