@@ -8,6 +8,8 @@ A choice is written as MODEL, as PROVIDER, or as PROVIDER/MODEL."
 
 (defn resolve [name [current None]]
   "Return #(provider-form model) for NAME; a model that nobody lists goes to CURRENT, the provider in use."
+  (when (not (isinstance name str))
+    (raise (registry.BadProvider f"a model is named by a text, as (model \"gpt-5.4\"); got {(hy.repr name)}")))
   (setv table (registry.providers) [head slash rest] (.partition name "/"))
   (cond
     (and slash (in head table)) #((get table head) (or rest (default-model (get table head))))

@@ -49,9 +49,15 @@ aliases (names)."
       (restart-case
         (conditions.signal (WrongArguments f"({self.name} ...): {fault}. It is called as {(lambda-list self.name self.signature)}"
                                            [#("supply-arguments" "call it with the arguments that you give instead")]))
-        (supply-arguments [#* others] (self #* others)))))
+        (supply-arguments [#* others]
+          "Call it with other arguments; a list of them, as [\"a\" 1], when there are several."
+          (self #* (_spread others))))))
 
   (defn __repr__ [self] f"<command {self.name}>"))
+
+(defn _spread [values]
+  "The arguments that VALUES, supplied by a restart, stand for: one list is the list of them."
+  (if (and (= (len values) 1) (isinstance (get values 0) list)) (get values 0) values))
 
 (defn _misfit [signature args kwargs]
   "What is wrong with ARGS and KWARGS for SIGNATURE, in words, or None."

@@ -45,7 +45,7 @@ every event can be written as one form or as one JSON line. A field that an even
 (defevent "notice" ["level" "text"] "The program about itself; level is info, warning or error.")
 (defevent "question" ["id" "text" "choices" "own" "detail"]
   "Somebody has to choose; own: the user's form asks. A choice is {name doc values}; detail: the lines concerned.")
-(defevent "answered" ["id" "choice"] "The question was settled.")
+(defevent "answered" ["id" "choice" "values"] "The question was settled; values are what the choice was given, as shown.")
 (defevent "failure" ["kind" "text" "status"] "A request failed; text names the way out.")
 (defevent "retry" ["attempt" "limit" "seconds" "reason" "void" "text"]
   "A request failed and is sent again in so many seconds; void: the deltas since request-started count for nothing.")

@@ -6,7 +6,7 @@ answered first. A choice without names takes any text."
 (import
   autolith.application [session]
   autolith.base [conditions text :as prose threads]
-  autolith.image [tracebacks]
+  autolith.image [printing tracebacks]
   autolith.tool [context])
 
 (defclass NoAnswer [conditions.AutolithError]
@@ -41,20 +41,25 @@ answered first. A choice without names takes any text."
     (await (asyncio.wrap-future (get question "answer"))))
   (try
     (setv answer (threads.on-loop (wait)))
-    (note s question (get answer 0))
+    (note s question (get answer 0) (get answer 1))
     answer
     (except [KeyboardInterrupt]
       (note s question None)
       (raise))
     (finally (close s question))))
 
-(defn note [s question choice]
-  "Note for the record of the form that runs in S that it put QUESTION, and the CHOICE that was made."
+(defn note [s question choice [values #()]]
+  "Note for the record of the form that runs in S that it put QUESTION, and the CHOICE that was made, with its VALUES."
   (when (and s.form (get question "own") (in "asked" s.form))
     (.append (get s.form "asked")
              {"text" (prose.bounded (get question "text") 2000) "detail" (prose.bounded (get question "detail") 4000)
-              "choices" (lfor c (get question "choices") (get c "name")) "choice" choice}))
+              "choices" (lfor c (get question "choices") (get c "name")) "choice" choice
+              "values" (shown values)}))
   None)
+
+(defn shown [values]
+  "Return VALUES, given to a restart, as texts of bounded length."
+  (lfor v values (prose.bounded (printing.text-of v) 1000)))
 
 (defn close [s question]
   "Take QUESTION off the open ones of S."
@@ -76,7 +81,7 @@ answered first. A choice without names takes any text."
   (setv name (_name question choice) values (list (or values [])))
   (when (not (.done (get question "answer")))
     (.set-result (get question "answer") #(name values)))
-  (session.publish s "answered" :id (get question "id") :choice name)
+  (session.publish s "answered" :id (get question "id") :choice name :values (shown values))
   name)
 
 (defn _name [question choice]

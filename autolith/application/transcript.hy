@@ -132,7 +132,8 @@
   "The events of ASKED, a question that the form of RECORD put, and of its answer."
   (+ [(_event record "question" :id None :text (get asked "text") :detail (get asked "detail") :own True
               :choices (lfor name (get asked "choices") {"name" name "doc" "" "values" None}))]
-     (if (is (get asked "choice") None) [] [(_event record "answered" :id None :choice (get asked "choice"))])))
+     (if (is (get asked "choice") None) [] [(_event record "answered" :id None :choice (get asked "choice")
+                                                                  :values (.get asked "values" []))])))
 
 (defn _failure-events [record]
   "The events of RECORD, a request that failed or was stopped: the half answer, and why, unless the user stopped it."

@@ -396,7 +396,8 @@ line, and a plain drawing takes its place."
 
 (defn show-answered [event screen]
   "Return the choice that was made."
-  (marked "ok" "class:good" (cells.clean-line (str (get event "choice"))) (get screen "width")))
+  (setv words (.join " " [(str (get event "choice")) #* (.get event "values" [])]))
+  (marked "ok" "class:good" (cells.clean-line words) (get screen "width")))
 
 (defn banner [startup status screen]
   "Return the first lines: STARTUP is {\"version\" \"notices\"}, STATUS the session's status."
