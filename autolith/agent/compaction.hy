@@ -17,7 +17,7 @@ with which a new segment begins. Until that record is on the disk nothing has ch
   autolith.agent [agent :as agents handoff prompt request retry tokens usage]
   autolith.base [conditions text]
   autolith.provider [compact :as provider-compact errors]
-  autolith.state [conversation settings])
+  autolith.state [conversation projection settings])
 
 (defparameter instructions-path (os.path.join (os.path.dirname __file__) "compaction.md") "The file that tells the model how to write a summary.")
 (defparameter summary-limit 24000 "How many characters of a model's summary are kept.")
@@ -136,6 +136,7 @@ Return the record. Raise a CompactionFailed, ProviderError or StorageFailed, and
    "through_seq" c.seq
    "content" (.join "\n\n" (filter None [said (handoff.render facts)]))
    "messages" (get facts "messages")
+   "last_image" (projection.last-image c.records)
    "files" (get facts "files")
    "outputs" (get facts "outputs")
    "reason" reason
@@ -227,7 +228,8 @@ The summary does without where that fails, and says so."
   (when focus
     (+= instructions f"\nThe user asks that this above all is kept: {focus}\n"))
   (setv items [{"type" "message" "role" "user"
-                "content" [{"type" "text" "text" f"<transcript>\n{transcript}\n</transcript>\n\nWrite the handoff now."}]}]
+                "content" [{"type" "text"
+                            "text" f"<transcript>\n{transcript}\n</transcript>\n\nWrite the handoff now."}]}]
         body {"provider" a.provider "model" a.model "effort" a.effort "system" instructions "items" items
               "context" None "tools" [] "cache_key" None "max_output" (or a.max-output (settings.value "max-output"))})
   {#** body "room" (tokens.room a.model (tokens.of-request body))})

@@ -38,8 +38,9 @@ accepted, until it runs."
     f"<prompt, {self.status}: {(repr words)}>"))
 
 (defn make-item [kind text * [source None] [images None] [handle None]]
-  "Return a new item of KIND."
-  {"id" (next session.serials) "kind" kind "text" text "source" source "images" (list (or images [])) "handle" handle})
+  "Return a new item of KIND; IMAGES, paths, get their numbers in the conversation here."
+  {"id" (next session.serials) "kind" kind "text" text "source" source "handle" handle
+   "images" (if images (session.numbered (session.get-current) images) [])})
 
 (defn submit [s text [images None]]
   "Take TEXT, with IMAGES (paths), as the user's input; return {\"accepted\" bool \"kind\" str \"notice\" str or None}."

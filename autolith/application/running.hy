@@ -74,10 +74,10 @@ returns; an evaluation's is what `evaluate.run` returns."
   "Return ITEM as the message that the turn takes: its text and its images, prepared."
   (setv c (. (session.get-current) conversation))
   {"id" (get item "id") "text" (get item "text")
-   "images" (lfor [i path] (enumerate (get item "images") 1)
-                  (if (isinstance path dict)
-                    path
-                    (fs.prepare path :label f"[Image #{i}]" :conversation (when c c.id))))})
+   "images" (lfor image (get item "images")
+                  (if (.get image "type")
+                    image
+                    (fs.prepare (get image "path") :label (get image "label") :conversation (when c c.id))))})
 
 (defn :async prepared [item]
   "Return ITEM as a message; its images are decoded on another thread."

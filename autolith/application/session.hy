@@ -2,7 +2,7 @@
 
 A Session's fields are plain values; behaviour is the functions of this room. Everything here runs on the loop thread, except
 where a docstring says otherwise. `queue` is a list of items
-{\"id\" int \"kind\" prompt, form or command \"text\" str \"source\" str \"images\" [path] \"handle\" Handle or None}; `steering` is a list
+{\"id\" int \"kind\" prompt, form or command \"text\" str \"source\" str \"images\" [{\"path\" \"label\"}] \"handle\" Handle or None}; `steering` is a list
 of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"task\"}, or None."
 
 (eval-when-compile (require autolith.base.macros [defonce]))
@@ -15,7 +15,7 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
   autolith.image [registries]
   autolith.provider [credentials models registry]
   autolith.resource [protocol]
-  autolith.state [conversation settings])
+  autolith.state [conversation projection settings])
 
 (defonce current {"session" None} "The session of this process, once there is one.")
 (defonce serials (itertools.count 1) "Numbers for inputs, questions and evaluations.")
@@ -44,6 +44,7 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
           self.questions {}
           self.usage []
           self.compacted None
+          self.image-number 0
           self.agent None
           self.ended False
           self.tasks (set)
@@ -143,7 +144,8 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
         s.agent None
         s.observations (protocol.Observations)
         s.usage []
-        s.compacted None)
+        s.compacted None
+        s.image-number 0)
   (for [record (cut s.buffered 0 None)]
     (conversation.append c record))
   (setv s.buffered [])
@@ -173,8 +175,8 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
 
 (defn state-assumption [s]
   "Say what is assumed of a model that is not in the table."
-  (setv words (choice.assumption s.model))
-  (when words (notice s words "warning"))
+  (for [words [(choice.assumption s.model) (choice.odd-effort s.model s.effort)]]
+    (when words (notice s words "warning")))
   None)
 
 (defn ensure-durable [s]
@@ -189,6 +191,20 @@ of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"t
     (.append s.buffered entry)
     (conversation.append s.conversation entry))
   None)
+
+(defn numbered [s images]
+  "Return IMAGES, paths or maps, as maps {\"path\" \"label\"} with the next numbers of the conversation of S; a label that is there stays."
+  (setv count (max s.image-number (if (is s.conversation None) 0 (projection.last-image s.conversation.records)))
+        out [])
+  (for [image images]
+    (setv image (if (isinstance image dict) image {"path" (str image)}))
+    (when (not (.get image "label"))
+      (+= count 1)
+      (setv image {#** image "label" f"[Image #{count}]"}))
+    (setv count (max count (projection.image-number image)))
+    (.append out image))
+  (setv s.image-number count)
+  out)
 
 ;; * What it runs with
 

@@ -83,7 +83,7 @@ Blocks are keyed by their index. All items are given out at the end, when it is 
 (defn messages [request]
   "Return the messages for REQUEST's history, users and assistant in turn."
   (setv result [])
-  (for [[kind #* rest] (history.turns (images.for-model (get request "items") (get request "model")) (items.origin request))]
+  (for [[kind #* rest] (history.turns (images.for-model request) (items.origin request))]
     (if (= kind "user")
       (add result "user" (blocks (lfor m (get rest 0) b (get m "content") b)))
       (do

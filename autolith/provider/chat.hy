@@ -51,7 +51,7 @@ Calls are told apart by index and id, as far as a server sends them; presence of
 (defn messages [request quirks]
   "Return the messages of REQUEST: system prompt, history, context, as the QUIRKS want it."
   (setv result [])
-  (for [[kind #* rest] (history.turns (images.for-model (get request "items") (get request "model")) (items.origin request) 40)]
+  (for [[kind #* rest] (history.turns (images.for-model request) (items.origin request) 40)]
     (when (and (= kind "assistant") (not result))
       (.append result {"role" "user" "content" history.CONTINUED}))
     (if (= kind "user")

@@ -36,8 +36,10 @@
   "Return the blocks CONTENT with the images replaced by their labels."
   (lfor b content (if (= (get b "type") "image") (items.text-block (label b)) b)))
 
-(defn for-model [history model]
-  "Return the items HISTORY as MODEL can take them: a note stands in place of each image for one that sees none."
+(defn for-model [request]
+  "Return the items of REQUEST as its model can take them: a note stands in place of each image for one that sees none."
+  (setv history (get request "items")
+        model (get request "model"))
   (if (get (models.find model) "images")
     history
     (lfor item history

@@ -46,7 +46,7 @@ deltas. All items are given out at the end, when it is known whether the respons
 (defn input-items [request]
   "Return the items of REQUEST's history, then its context as a developer's message."
   (setv result [])
-  (for [[kind #* rest] (history.turns (images.for-model (get request "items") (get request "model")) (items.origin request))]
+  (for [[kind #* rest] (history.turns (images.for-model request) (items.origin request))]
     (if (= kind "user")
       (.extend result (lfor m (get rest 0) part (user-message m) part))
       (.extend result (+ (lfor i (get rest 0) (assistant-item i)) (lfor o (get rest 1) (output-item o))))))

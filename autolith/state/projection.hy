@@ -6,6 +6,9 @@ a call, a repeated call and reasoning that nothing follows are left out. Records
 
 (eval-when-compile (require autolith.base.macros [defparameter]))
 
+(import
+  re)
+
 (setv UNKNOWN (+ "The outcome of this call is unknown: it was interrupted before its result was recorded. It may have had all, "
                  "some or none of its effects. Inspect the state it would have changed before you retry."))
 
@@ -114,3 +117,19 @@ a call, a repeated call and reasoning that nothing follows are left out. Records
                      block (get item "content")
                      block))
   (if blocks [(text-block LAST-WORDS) #* blocks] []))
+
+;; * Images
+
+(defn image-number [image]
+  "Return the number in the label of IMAGE, a map, as [Image #3]; 0 where it has none."
+  (setv found (re.fullmatch r"\[Image #(\d+)\]" (or (.get image "label") "")))
+  (if found (int (get found 1)) 0))
+
+(defn last-image [records]
+  "Return the highest number that an image of the user's has among RECORDS, or had before what a summary replaced; 0 without one."
+  (max (gfor record records
+             n [(or (.get record "last_image") 0)
+                #* (map image-number (or (.get record "images") []))
+                #* (lfor m (or (.get record "messages") []) image (or (.get m "images") []) (image-number image))]
+             n)
+       :default 0))

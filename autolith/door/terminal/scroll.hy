@@ -255,11 +255,14 @@ whether reasoning is shown."
 (defn with-images [event]
   "Return the text of EVENT, an input, with a line for each image that goes with it."
   (.join "\n" [(get event "text")
-               #* (lfor [i image] (enumerate (or (.get event "images") []) 1) f"[Image #{i}: {(image-name image)}]")]))
+               #* (map image-line (or (.get event "images") []))]))
 
-(defn image-name [image]
-  "Return the name of IMAGE, a path or a map that has one."
-  (str (if (isinstance image dict) (or (.get image "label") (.get image "path") "") image)))
+(defn image-line [image]
+  "Return what stands for IMAGE, a map: its label, which the model sees too, and the path that the user gave."
+  (setv label (or (.get image "label") "[Image]"))
+  (if (.get image "mime")                      ; prepared: the path is of our own copy
+    label
+    f"{(cut label -1)}: {(get image "path")}]"))
 
 (defn overwritten [line]
   "Return LINE, cleaned, as it stands after its carriage returns."
