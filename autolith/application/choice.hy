@@ -53,6 +53,13 @@ A choice is written as MODEL, as PROVIDER, or as PROVIDER/MODEL."
     (.get form "local") f"local server, used when named: (model \"{(get form "name")}/MODEL\")"
     True (credentials.way-in form)))
 
+(defn odd-effort [model effort]
+  "Return a sentence about EFFORT, a word that MODEL is not known to take and that is sent as it is; or the empty text."
+  (setv known (get (models.find model) "efforts"))
+  (if (and effort known (not-in effort known) (= (models.effort model effort) effort))
+    f"{model} is not known to take the effort {effort}, which is sent as it is; known are {(.join ", " known)}."
+    ""))
+
 (defn unready [form]
   "Return a sentence about what the provider FORM still needs before it can answer, or the empty text."
   (if (or (registry.ready? form) (.get form "local"))

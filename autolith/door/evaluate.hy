@@ -47,9 +47,10 @@ before a form needs it."
   "Print the condition of OUTCOME and its restarts on standard error."
   (import autolith.base [text])
   (setv condition (get outcome "condition") restarts (get condition "restarts"))
+  (defn tell [words] (print (text.visible (credentials.redact words)) :file sys.stderr))
   (when (get condition "traceback")
-    (print (text.visible (.rstrip (get condition "traceback"))) :file sys.stderr))
-  (print (text.visible (.format "{}: {}" (get condition "type") (get condition "message"))) :file sys.stderr)
+    (tell (.rstrip (get condition "traceback"))))
+  (tell (.format "{}: {}" (get condition "type") (get condition "message")))
   (when restarts
     (print "Restarts, at the prompt:" :file sys.stderr)
     (for [[name sentence] restarts]

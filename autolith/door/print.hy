@@ -8,7 +8,8 @@ With --events every event of the session is one form (or JSON) a line on standar
   sys
   autolith.application [inputs running session startup]
   autolith.base [forms text threads]
-  autolith.door [options])
+  autolith.door [options]
+  autolith.provider [credentials])
 
 (setv PIPE-GONE 141)
 
@@ -60,11 +61,11 @@ With --events every event of the session is one form (or JSON) a line on standar
   (setv status (get outcome "status"))
   (when (and (is format None) (get outcome "text"))
     (try
-      (print (.rstrip (get outcome "text")) :file stream :flush True)
+      (print (credentials.redact (.rstrip (get outcome "text"))) :file stream :flush True)
       (except [BrokenPipeError] (return PIPE-GONE))
       (except [e OSError] (return (lost e)))))
   (when (= status "failed")
-    (print (text.visible f"autolith: the turn failed: {(.get outcome "reason")}") :file sys.stderr))
+    (print (text.visible (credentials.redact f"autolith: the turn failed: {(.get outcome "reason")}")) :file sys.stderr))
   (match status
     "done" 0
     "cancelled" 130

@@ -249,7 +249,9 @@ the submission. KIND names the pseudo file."
   "Describe ERROR, adding what else helps."
   (setv offered (lfor [name sentence _] RESTARTS #(name sentence)))
   (when (and (isinstance error NameError) error.name)
-    (setv offered [#("store-value" "Bind the name to a value and go on.") #* offered]))
+    (setv offered [#("use-value" "Use another value for the name this once.")
+                   #("store-value" "Bind the name to a value and go on.")
+                   #* (lfor row offered :if (!= (get row 0) "use-value") row)]))
   (setv row (tracebacks.describe error offered))
   (cond
     (isinstance error SystemExit)

@@ -10,6 +10,8 @@ is {\"type\" \"message\" \"traceback\" \"restarts\"}, RESTARTS a list of #(name 
   re
   traceback
   hy
+  autolith
+  autolith.base [conditions]
   autolith.image [printing])
 
 (defparameter hidden-files
@@ -96,8 +98,13 @@ is {\"type\" \"message\" \"traceback\" \"restarts\"}, RESTARTS a list of #(name 
 
 (defn frames [error]
   "Return the frames of ERROR's own traceback that are worth showing, as text with the lines quoted."
-  (setv summary (traceback.TracebackException Exception (Exception) error.__traceback__))
-  (_quoted (lfor row summary.stack :if (not (hidden? row.filename)) row)))
+  (setv summary (traceback.TracebackException Exception (Exception) error.__traceback__)
+        expected (isinstance error conditions.AutolithError))        ; says enough without our own frames
+  (_quoted (lfor row summary.stack :if (not (or (hidden? row.filename) (and expected (_ours? row.filename)))) row)))
+
+(defn _ours? [filename]
+  "Tell whether the file FILENAME is one of this program."
+  (.startswith filename (+ (get autolith.__path__ 0) os.sep)))
 
 (defn live-frames []
   "Return the frames of the form that runs here, and of what it called, as `frames` does for an error that has unwound."

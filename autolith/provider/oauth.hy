@@ -63,6 +63,7 @@ protocol; what goes wrong is a SignInFailed with a `reason`: denied, expired, re
 
 (defn asked [signin url f]
   "Return what the thunk F, which asks URL, gives; failures become SignInFailed."
+  (_library)
   (import authlib.common.errors [AuthlibBaseError])
   (setv [_ http] (_library))
   (try
@@ -139,6 +140,7 @@ protocol; what goes wrong is a SignInFailed with a `reason`: denied, expired, re
 
 (defn device [signin tell [pause time.sleep]]
   "Sign in by a code that the user enters elsewhere, which TELL is called with, and return the TOKEN; PAUSE waits."
+  (_library)
   (import authlib.common.security [generate-token]
           authlib.oauth2.rfc7636 [create-s256-code-challenge])
   (setv url (get signin "device_url")
@@ -194,6 +196,7 @@ protocol; what goes wrong is a SignInFailed with a `reason`: denied, expired, re
 
 (defn pkce [signin tell]
   "Sign in by a page that sends the browser back to this machine, whose URL TELL is called with; return the TOKEN."
+  (_library)
   (import authlib.common.security [generate-token]
           urllib.parse)
   (setv wanted (urllib.parse.urlsplit (.get signin "redirect" "http://127.0.0.1:0/callback"))
