@@ -20,16 +20,20 @@ A ProviderError has a `kind`, one of those in classes.hy; and `status` (HTTP, or
   "A request to PROVIDER failed in the way KIND."
 
   (defn __init__ [self kind message * [status None] [retry-after None] [provider None] [text ""] [retryable None]]
-    (.__init__ (super) (credentials.redact message))
+    (.__init__ (super) (public message))
     (setv self.kind kind
           self.status status
           self.retry-after retry-after
           self.provider provider
-          self.text (credentials.redact text)
+          self.text (public text)
           self.retryable (if (is retryable None) (classes.again? kind) retryable))))
 
 
 ;; * Words
+
+(defn public [text]
+  "Return TEXT without secrets, those in a URL before its host included."
+  (re.sub r"(https?://)[^/@\s]+@" r"\1" (credentials.redact text)))
 
 (defn short [text]
   "Return TEXT on one line, bounded."
@@ -52,7 +56,7 @@ A ProviderError has a `kind`, one of those in classes.hy; and `status` (HTTP, or
         said (classes.read value)
         message (get said "message")
         kind (classes.classify (get said "status") (get said "names") message))
-  (ProviderError kind (+ f"{name} reported an error while it answered: {(sentence message)}"
+  (ProviderError kind (+ f"{name} ({(place request)}) reported an error while it answered: {(sentence message)}"
                          (hint kind request said (get said "status")))
                  :status (get said "status") :provider name :text (short message) :retry-after (get said "wait")))
 
@@ -74,7 +78,8 @@ A ProviderError has a `kind`, one of those in classes.hy; and `status` (HTTP, or
         kind (classes.classify status (get said "names") message)
         wait (waits.asked headers (get said "wait") (= kind "rate-limit"))
         limited {#** said "wait" wait})
-  (ProviderError kind f"{name} answered HTTP {status}: {(sentence (or message "nothing more"))}{(hint kind request limited status)}"
+  (ProviderError kind (+ f"{name} ({(place request)}) answered HTTP {status}: {(sentence (or message "nothing more"))}"
+                         (hint kind request limited status))
                  :status status :provider name :text (short message) :retryable (wanted headers) :retry-after wait))
 
 (defn from-page [request status headers content url]
@@ -175,19 +180,25 @@ A ProviderError has a `kind`, one of those in classes.hy; and `status` (HTTP, or
     missing f" The model {(get request "model")} is not served there; choose another with (model \"...\")."
     (= status 404) (where-url request)
     (= kind "overflow") " The conversation is too long for the model: start a (new) one, or choose a model with a larger window."
-    (= kind "quota") (+ f" The account of {name} has nothing left"
-                        (if (get said "wait") f"; come back {(waits.moment (get said "wait"))}" "")
-                        ", or choose another provider with (model ...).")
+    (= kind "quota") (+ f" The account of {name} has nothing left. "
+                        (if (get said "wait") f"Come back {(waits.moment (get said "wait"))}, or choose" "Choose")
+                        " another provider with (model ...).")
+    (= kind "invalid-request") " It was not sent again; (model ...) chooses another model, (new) begins without this history."
     (= kind "refusal") " Put it differently, or choose another model with (model ...)."
     True ""))
 
 (defn key-hint [form]
-  "Return the sentence on what to do about the key of the provider FORM."
-  (setv variable (.get form "key_variable"))
-  (cond
-    (not variable) f"The provider form of {(get form "name")} names no variable for a key: give it a :key-variable."
-    (credentials.key form) f"The key from {variable} was refused; set another and start again."
-    True f"There is no key: set {variable} and start again."))
+  "Return the sentence on what to do about the key of the provider FORM, which was refused or is missing."
+  (setv name (get form "name"))
+  (match (credentials.source form)
+    "variable" f"The key from {(get form "key_variable")} was refused; set another and start again."
+    "kept" f"The key that is kept for {name} was refused; (auth \"{name}\") takes another."
+    "sign-in" f"The sign-in to {name} was refused; (auth \"{name}\") signs in again."
+    _ f"There is no key: {(credentials.way-in form)}."))
+
+(defn place [request]
+  "Return where the provider of REQUEST is."
+  (or (credentials.base-url (get request "provider")) "built in"))
 
 (defn where-url [request]
   "Return the sentence that asks whether the base URL is right, and says where it came from."
