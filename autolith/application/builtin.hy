@@ -9,7 +9,7 @@ from a worker, so what touches the session goes through `_do`."
   time
   autolith
   autolith.agent [context :as request-context]
-  autolith.application [choice commands help :as manual inputs primitives questions session transcript]
+  autolith.application [choice commands help :as manual inputs primitives questions recent session]
   autolith.base [conditions ids paths text threads]
   autolith.image [layers]
   autolith.provider [models]
@@ -88,22 +88,7 @@ from a worker, so what touches the session goes through `_do`."
   "Show the last COUNT things that happened in this conversation."
   {"beside" "always" "slash" "first"}
   (setv s (session.get-current))
-  (commands.Text (.join "\n" (map history-line (transcript.last-events s.conversation (int count))))))
-
-(defn history-line [event]
-  "Return EVENT of the transcript as one line."
-  (setv time (or (.get event "time") ""))
-  (text.visible
-    (+ (cut time 11 16) " "
-       (match (get event "type")
-         "input-accepted" (+ "you: " (get event "text"))
-         "answer" (+ "model: " (get event "text"))
-         "reasoning" (+ "reasoning: " (get event "text"))
-         "call-started" (+ "call: " (get event "form"))
-         "call-result" (+ (if (get event "ok") "ok: " "failed: ") (get (.partition (get event "text") "\n") 0))
-         "evaluation" (.format "{}: {}" (get event "status") (.join " " (get event "values")))
-         "failure" (+ "failed: " (get event "text"))
-         other other))))
+  (commands.Text (.join "\n" (map recent.line (recent.events s.conversation (int count))))))
 
 ;; * What the session runs with
 

@@ -51,7 +51,8 @@
                 (for [[k v] (.items (or (.get record "usage") {})) :if (is (type v) int)]
                   (setv (get turn "usage" k) (+ v (.get (get turn "usage") k 0))))
                 (setv (get turn "ending") (not (get turn "open"))))
-    "failure" (do (when (not (get turn "open")) (+= (get turn "requests") 1))
+    "failure" (do (when (or (.get record "void") (not (get turn "open"))) (+= (get turn "requests") 1))
+                  (when (.get record "void") (return))            ; the request was sent again
                   (setv (get turn "status") (if (= (.get record "cause") "interrupted") "cancelled" "failed")
                         (get turn "ending") True))))
 
@@ -136,7 +137,10 @@
                                                                   :values (.get asked "values" []))])))
 
 (defn _failure-events [record]
-  "The events of RECORD, a request that failed or was stopped: the half answer, and why, unless the user stopped it."
+  "The events of RECORD, a request that failed or was stopped: the half answer, and why, unless the user stopped it; where it was
+sent again, only that."
+  (when (.get record "void")
+    (return [(_event record "retry" :text (.get record "text" "") :void True :reason (.get record "cause"))]))
   (+ (if (.get record "partial") [(_event record "answer" :text (get record "partial") :phase "partial")] [])
      (if (= (.get record "cause") "interrupted")
        []

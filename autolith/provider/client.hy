@@ -193,7 +193,8 @@ is renewed, once."
                                              :provider (get form "name")))
                 {})
     (not (and (.isascii key) (.isprintable key)))
-      (raise (errors.ProviderError "auth" f"the key in {(get form "key_variable")} has characters that no header can carry; set it anew."
+      (raise (errors.ProviderError "auth" (+ f"the key of {(get form "name")} has characters that no header can carry; "
+                                              f"for another one, {(credentials.way-in form)}.")
                                    :provider (get form "name")))
     (= (get form "wire") "anthropic-messages") {"x-api-key" key}
     True {"authorization" f"Bearer {key}"}))

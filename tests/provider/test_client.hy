@@ -12,7 +12,7 @@
   hypothesis [given settings]
   hypothesis.strategies :as st
   pytest
-  autolith.provider [client credentials errors items]
+  autolith.provider [client credentials errors items keyring-store]
   tests.doubles [scripted]
   tests.provider [recorded])
 
@@ -406,6 +406,21 @@
                 :history [(items.user "what is secret-key-of-acme?")]))
     (assert (not-in "secret-key-of-acme" (json.dumps (get server.requests 0 "body"))))
     (assert (in "secret-key-of-acme" (json.dumps (get server.requests 0 "headers"))))))
+
+(defn :async [run-async] test-what-to-do-about-a-refused-key []
+  "The way out names where the key came from: its variable, or (auth ...) where it was kept or there is none."
+  (with [server (scripted.Server (* [(scripted.error 401)] 3))]
+    (setv form (server.provider "responses" :name "acme" :key-variable "ACME_KEY")
+          [_ none] (await (ask (server.provider "responses" :name "acme")))
+          _ (keyring-store.keep "ACME_KEY" "key" "kept-key-of-acme-1234")
+          [_ kept] (await (ask form)))
+    (credentials.remember "ACME_KEY" "secret-key-of-acme")
+    (setv [_ variable] (await (ask form)))
+    (keyring-store.drop "ACME_KEY"))
+  (for [error [none kept]]
+    (assert (in "(auth \"acme\")" (str error))))
+  (assert (in "ACME_KEY" (str variable)))
+  (assert (not-in "(auth" (str variable))))
 
 (defn :async [run-async] test-key-with-strange-characters []
   "A key that no header can carry is refused with the name of its variable."
