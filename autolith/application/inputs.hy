@@ -71,14 +71,14 @@ accepted, until it runs."
   {"accepted" (bool held) "kind" "empty" "notice" None})
 
 (defn submit-prompt [s text * [images None] [handle None]]
-  "Take TEXT as a message to the model: steering while a turn runs, else the next thing to do."
+  "Take TEXT as a message to the model: steering while a turn runs, last in the queue while a form does, else next to run."
   (setv item (make-item "prompt" text :images images :handle handle))
   (if s.turn
     (do (.append s.steering item)
         (_accepted s item "steering"))
     (do (setv s.held False)
-        (.insert s.queue 0 item)
-        (_accepted s item "prompt")))
+        (if s.form (.append s.queue item) (.insert s.queue 0 item))
+        (_accepted s item (if s.form "follow-up" "prompt"))))
   (pump s)
   {"accepted" True "kind" (if s.turn "steering" "prompt") "notice" None})
 

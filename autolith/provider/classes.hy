@@ -31,7 +31,9 @@ An error as `read` gives it is {\"names\" [type, code ...] \"message\" str \"sta
     "names" r"context_length_exceeded|context_window_exceeded|exceed_context_size|request_too_large|model_max_prompt_tokens_exceeded"
     "words" (+ r"prompt (is )?too long|maximum (context|prompt) length|context (window|size|limit|length)|input is too long"
                r"|too many (input )?tokens(?!, please wait)|exceeds the (available )?context|exceeded model token limit"
-               r"|input token count|reduce the length|longer than the model|larger than the .{0,20}context")}
+               r"|input token count|reduce the length|longer than the model|larger than the .{0,20}context"
+               r"|(inputs? tokens|max_new_tokens).{0,40}must be <=|token count of \d+ exceeds the limit"
+               r"|request too large for .{0,120}limit \d+, requested")}
    {"kind" "refusal" "again" False "statuses" []
     "names" r"content_policy|content_filter|responsible_ai|safety_violation|cyber_policy|invalid_prompt|data_inspection_failed|\brefusal\b"
     "words" r"content (management )?policy|content_filter|usage polic|safety system|violat\w+ (our|the) .{0,20}polic"}

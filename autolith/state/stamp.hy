@@ -23,13 +23,20 @@ plain, and what is no data or too deep given by its printed form."
     (is (type value) str) (_clean value)
     (or (is value None) (in (type value) #(int float bool bytes Keyword))) value
     (> depth DEEPEST) (text.repair (repr value))
-    (is (type value) dict) (dfor [k v] (.items value) (scrub k inner) (scrub v inner))
+    (is (type value) dict) (_scrub-map value inner)
     (is (type value) list) (lfor v value (scrub v inner))
     (is (type value) tuple) (tuple (gfor v value (scrub v inner)))
     (is (type value) set) (sfor v value (scrub v inner))
     (isinstance value Object) (_scrub-model value inner)
     (isinstance value str) (text.repair (str value))
     True (text.repair (repr value))))
+
+(defn _scrub-map [value depth]
+  "Return the map VALUE scrubbed. A thought or a provider's own item that had to be changed cannot be sent back: it loses its raw form."
+  (setv result (dfor [k v] (.items value) (scrub k depth) (scrub v depth)))
+  (when (and (in (.get result "type") #("reasoning" "hosted")) (!= (.get result "raw") (.get value "raw")))
+    (.pop result "raw"))
+  result)
 
 (defn _clean [value]
   "Return the text VALUE without lone surrogates and without secrets."

@@ -271,3 +271,29 @@
     (lib.play s restore))
   (setv record (get s.conversation.records -1))
   (assert (= [(get record "kind") (get record "status")] ["user-operation" "unknown"])))
+
+(defn test-prose-during-a-form-keeps-its-order [tmp-path]
+  "Prose typed while a form runs is sent after it, in the order in which it was typed."
+  (with [server (scripted.Server [(scripted.answer "One.") (scripted.answer "Two.")])]
+    (setv s (lib.make-session (server.provider "responses") :cwd tmp-path))
+    (defn :async steps [s]
+      (inputs.submit s "(do (import time) (time.sleep 0.2))")
+      (inputs.submit s "first AAA")
+      (inputs.submit s "second BBB")
+      (await (lib.idle s)))
+    (lib.play s steps)
+    (setv sent (lfor r server.requests (json.dumps (get r "body")))))
+  (assert (and (in "first AAA" (get sent 0)) (not-in "second BBB" (get sent 0)) (in "second BBB" (get sent 1)))))
+
+(defn test-thought-with-a-key-is-not-sent-altered [tmp-path]
+  "A thought that holds a key is kept redacted and no longer sent back, so that the provider never sees it altered."
+  (import autolith.provider [credentials])
+  (credentials.protect "sk-canary-thought-123456")
+  (with [server (scripted.Server [[(scripted.reasoning "the key is sk-canary-thought-123456")
+                                   (scripted.calls "resource_read" {"uri" "workspace:."})]
+                                  (scripted.answer "Done.")])]
+    (setv s (lib.make-session (server.provider "responses") :cwd tmp-path))
+    (lib.play s (fn [s] (lib.say s "go")))
+    (setv sent (lfor r server.requests (json.dumps (get r "body")))))
+  (assert (= (lfor e (lib.events s "turn-done") (get e "status")) ["done"]))
+  (assert (not-in "canary-thought" (.join "" sent))))

@@ -45,6 +45,9 @@
      {"error" {"type" "invalid_request_error" "code" "tool_use_failed"
                "message" "Failed to call a function." "failed_generation" "<f>"}})
    #("network" 408 {"error" {"message" "Request timeout"}})
+   #("overflow" 422 {"error" "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000"})
+   #("overflow" 429 {"error" {"message" "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 45000."}})
+   #("overflow" 400 {"error" {"message" "prompt token count of 90000 exceeds the limit of 64000"}})
    #("overflow" 400
      {"error" {"type" "invalid_request_error" "code" "context_length_exceeded"
                "message" "Your input exceeds the context window of this model."}})
