@@ -74,7 +74,7 @@ repeats of them is then left out."
   (if (get event "ok")
     (.format "the conversation so far{} was replaced by a summary of it{}"
              (if (.get event "before") f", {(get event "before") :,} tokens," "")
-             (.get {"asked" ", as asked" "threshold" ", to have room in the window" "overflow" ", which it had outgrown"}
+             (.get {"asked" ", as asked" "threshold" ", to have room in the window" "overflow" ", it was too long"}
                    (.get event "reason") ""))
     (+ "the conversation could not be compacted: " (or (.get event "text") "no reason given"))))
 

@@ -1,9 +1,9 @@
 "The session: one conversation, what it runs with, and who watches. Knows no screen.
 
 A Session's fields are plain values; behaviour is the functions of this room. Everything here runs on the loop thread, except
-where a docstring says otherwise. `queue` is a list of items
-{\"id\" int \"kind\" prompt, form or command \"text\" str \"source\" str \"images\" [{\"path\" \"label\"}] \"handle\" Handle or None}; `steering` is a list
-of the same. `turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"task\"}, or None."
+where a docstring says otherwise. `queue` is a list of items {\"id\" int \"kind\" prompt, form or command \"text\" str
+\"source\" str \"images\" [{\"path\" \"label\"}] \"handle\" Handle or None}; `steering` is a list of the same.
+`turn` and `form` are what runs now, {\"id\" \"since\" \"what\" \"task\"}, or None."
 
 (eval-when-compile (require autolith.base.macros [defonce]))
 (import

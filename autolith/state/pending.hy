@@ -1,7 +1,7 @@
 "Inputs that were accepted and have not run: state/pending-inputs/<conversation id>.hy.
 
-The file is one form {:version 1 :items [{:kind str :text str :images [{:path str :label str} ...] :running bool} ...]}; it is gone when nothing waits. An
-item that is running was begun when the file was written; a process that finds it so knows that it did not end in order."
+The file is one form {:version 1 :items [{:kind str :text str :images [{:path str :label str} ...] :running bool} ...]}; it is gone
+when nothing waits. An item that is running was begun when the file was written; a process that finds it so knows that it did not end in order."
 
 (import
   os

@@ -113,6 +113,27 @@ lib.Bench(json.loads(sys.argv[2]), sys.argv[3], c=conversation.open_conversation
     (b.prompt "two")
     (assert (is (own server 3) None))))
 
+(defn test-cancelled-and-too-slow [tmp-path monkeypatch]
+  "A compaction that is cancelled while the provider works changes nothing; one that takes too long gives way to the summary."
+  (with [server (scripted.Server [(scripted.answer "a") (scripted.stall) (scripted.stall) (scripted.answer HANDOFF)])]
+    (setv b (lib.Bench (server.provider "responses" :quirks QUIRKS) tmp-path)
+          _ (b.prompt "one")
+          before (list b.agent.conversation.records))
+    (defn :async cancelled []
+      (setv task (asyncio.create-task (compaction.compact b.agent "asked")))
+      (while (< (len server.requests) 2)
+        (await (asyncio.sleep 0.005)))
+      (.cancel task)
+      (with [_ (pytest.raises asyncio.CancelledError)]
+        (await task))
+      (await (client.close)))
+    (asyncio.run (cancelled))
+    (assert (= b.agent.conversation.records before))
+    (assert (not (get (b.of-kind "compaction-done") 0 "ok")))
+    (monkeypatch.setattr compact "patience" 0.2)
+    (assert (not-in "native" (compacted b)))
+    (assert (= (len (b.of-kind "notice")) 1))))
+
 (defn test-who-offers-it []
   "OpenAI's provider compacts by itself, what extends it too; other wires never do, whatever their quirks say."
   (assert (compact.offered? (registry.find "openai")))

@@ -212,6 +212,7 @@ one empties `problems`. A request beyond the end of the script is a problem too.
       (setv kind (when parts (:part (get parts 0))))
       (cond
         (= kind "error") (self.failure wire (get parts 0))
+        (and (= wire "compact") (= kind "stall")) (self.be-silent owner)
         (= wire "compact") (self.whole 200 (wires.compaction (:body (get owner.requests -1)) (len owner.requests)) {})
         True (self.stream wire parts owner))
       (except [[ConnectionError TimeoutError]]
@@ -355,7 +356,7 @@ one empties `problems`. A request beyond the end of the script is a problem too.
       (.append self.problems "a request beyond the end of the script")
       (return #(wire [(error 400 (error-body wire 400 "the script has no more turns"))])))
     (setv parts (flatten turn body))
-    (when (and (or (= wire "compact") (in (compacted) parts)) (!= (:part (get parts 0)) "error")
+    (when (and (or (= wire "compact") (in (compacted) parts)) (not-in (:part (get parts 0)) ["error" "stall"])
                (not (and (= wire "compact") (= parts [(compacted)]))))
       (.append self.problems f"the script has {parts} for {path}")
       (return #(wire [(error 400 (error-body wire 400 "the script has another turn here"))])))
