@@ -18,7 +18,7 @@ every event can be written as one form or as one JSON line. A field that an even
 (defevent "session-started" ["id" "directory" "provider" "model" "effort" "version" "resumed"]
   "A session is up; version is the vocabulary's.")
 (defevent "input-accepted" ["id" "text" "kind" "images"]
-  "An input is durable; kind is prompt, steering, follow-up, form or command.")
+  "An input is durable; kind is prompt, steering, follow-up, form or command; images are {path label}.")
 (defevent "input-removed" ["id" "text"] "A waiting input was taken back by the user.")
 (defevent "turn-started" ["id"] "A turn began.")
 (defevent "request-started" ["number" "provider" "model"] "A request went to the provider.")
