@@ -35,7 +35,9 @@ ON-PROVIDER-EVENT sees each of them; TOOLS is a function that gives the declarat
           self.on-provider-event on-provider-event
           self.tools tools
           self.max-output max-output
-          self.immutable immutable)))
+          self.immutable immutable
+          self.estimated #(None 0)
+          self.overhead #(None 0))))
 
 (defclass Response []
   "What has arrived of one response: deltas until `items`, in wire order, and `done`, the last event, are there."

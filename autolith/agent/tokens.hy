@@ -90,7 +90,15 @@ TOKENS is None where nothing was reported since the history began."
   #(None records))
 
 (defn needed [a [items None]]
-  "Return how many tokens the next request of the Agent A is taken to need, as its conversation is now; ITEMS is its history."
+  "Return how many tokens the next request of the Agent A is taken to need, as its conversation is now; ITEMS is its history.
+Asked again before anything was recorded, it answers from memory."
+  (setv now #(a.conversation.id a.conversation.seq (len a.conversation.records) a.model))
+  (when (!= (get a.estimated 0) now)
+    (setv a.estimated #(now (_needed a items))))
+  (get a.estimated 1))
+
+(defn _needed [a items]
+  "What `needed` returns, computed."
   (setv c a.conversation
         whole (+ (overhead a) (of-items (if (is items None) (conversation.items c) items)))
         [known since] (reported c.records))
@@ -116,6 +124,13 @@ TOKENS is None where nothing was reported since the history began."
   (min most (max least (/ known (max 1 estimated)))))
 
 (defn overhead [a]
-  "Return how many tokens the system prompt and the tools of the Agent A are taken to have."
+  "Return how many tokens the system prompt and the tools of the Agent A are taken to have; looked at anew once a turn."
+  (setv now #(a.conversation.id a.conversation.turns (len registry.tools)))
+  (when (!= (get a.overhead 0) now)
+    (setv a.overhead #(now (_overhead a))))
+  (get a.overhead 1))
+
+(defn _overhead [a]
+  "What `overhead` returns, computed."
   (+ (if (conversation.preamble a.conversation) (of-text (prompt.system a.conversation)) 0)
      (of-data (if a.tools (a.tools) (registry.declarations)))))
