@@ -88,7 +88,8 @@ At the prompt a handle comes back at once: `(.wait handle)` gives the answer. Un
   (import autolith.agent [turn])
   (setv s (session.get-current))
   (defn :async request [] (await (turn.complete (running.agent-of s) content #** (if system {"system" system} {}))))
-  (threads.on-loop (request)))
+  (defn :async answer [] (Answer (await (request))))
+  (threads.on-loop (answer)))
 
 (defn ask [question [choices None]]
   "Ask the user QUESTION; return one of CHOICES (texts), or without them the text that was given.

@@ -65,7 +65,8 @@ With --events every event of the session is one form (or JSON) a line on standar
       (except [BrokenPipeError] (return PIPE-GONE))
       (except [e OSError] (return (lost e)))))
   (when (= status "failed")
-    (print (text.visible (credentials.redact f"autolith: the turn failed: {(.get outcome "reason")}")) :file sys.stderr))
+    (setv words (credentials.redact f"autolith: the turn failed: {(.get outcome "reason")}"))
+    (print (text.visible words) :file sys.stderr))
   (match status
     "done" 0
     "cancelled" 130

@@ -102,7 +102,7 @@
   (with [server (scripted.Server [(scripted.answer "Short.")])]
     (setv s (session-on server tmp-path "anthropic-messages"))
     (lib.play s (fn [s] (lib.say s "(short \"a long text\")"))))
-  (assert (= (values s) ["\"Short.\""]))
+  (assert (= (values s) ["Short."]))
   (assert (not (.get (get server.requests 0 "body") "tools")))
   (assert (not-in "item" (lfor r s.conversation.records (get r "kind")))))
 
@@ -221,7 +221,7 @@
     (setv s (session-on server tmp-path))
     (lib.play s (fn [s] (lib.say s "/explain p.py"))))
   (assert (in "def owl" (json.dumps (get server.requests 0 "body"))))
-  (assert (= (values s) ["\"It defines owl.\""])))
+  (assert (= (values s) ["It defines owl."])))
 
 (defn test-every-recipe-is-tested []
   "There are at least five recipes, and a test here for each."

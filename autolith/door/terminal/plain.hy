@@ -56,7 +56,9 @@ What a person types is a line, or several that make one form; lines pasted toget
   (setv unwatch (link.observe session (fn [event] (arrived p event)))
         restore (streams.install (fn [s] (threads.post arrived p {"type" "output" "text" s "id" None})))
         session.on-end (fn [] (threads.post leave p 0)))
-  (signals.start loop {"interrupt" (fn [] (interrupt p)) "report" (fn [] (link.report p.session)) "leave" (fn [status] (leave p status))})
+  (signals.start loop {"interrupt" (fn [] (interrupt p))
+                       "report" (fn [] (link.report p.session))
+                       "leave" (fn [status] (leave p status))})
   (.add-reader loop fd (fn [] (readable p loop)))
   (setv clock (asyncio.create-task (ticks p)))
   (try
