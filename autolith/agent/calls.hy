@@ -183,7 +183,7 @@ A disk that refuses one does not keep the others from being told; it is raised a
 (defn record [turn call outcome]
   "Record and publish OUTCOME as the one result of CALL."
   (+= turn.calls 1)
-  (setv entry (result.record outcome (get call "id"))
+  (setv entry (numbered turn (result.record outcome (get call "id")))
         event (result.event outcome (get call "id")))
   (setv (get entry "tool") (or outcome.tool (get call "name"))
         (get event "tool") (get entry "tool"))
@@ -196,6 +196,14 @@ A disk that refuses one does not keep the others from being told; it is raised a
     (finally
       (turn.agent.publish event)))
   (count-failure turn call outcome))
+
+(defn numbered [turn entry]
+  "Return ENTRY, a result's record, its images labelled with the conversation's next numbers."
+  (setv images (projection.image-blocks entry)
+        last (if images (projection.last-image turn.conversation.records) 0))
+  (for [[i block] (enumerate images 1)]
+    (setv (get block "label") f"[Image #{(+ last i)}]"))
+  entry)
 
 (defn refuse-rest [turn waiting reason]
   "Give each call in WAITING the result that it did not run for REASON, even when the disk refuses; return the results."

@@ -112,7 +112,12 @@ Return the record. Raise a CompactionFailed, ProviderError or StorageFailed, and
                e
                (CompactionFailed f"{(. (type e) __name__)}: {e}"))
              :from e)))
-  (_done a reason started before (tokens.needed a) None)
+  (setv after (tokens.needed a))
+  (_done a reason started before after None)
+  (when (>= after (tokens.threshold a.model))
+    (a.publish {"type" "notice" "level" "warning"
+                "text" (+ f"compacting did not help: {after} tokens of a window of {(tokens.window a.model)} are needed before you say "
+                          "a word; choose a model with a larger window, or raise (setting \"context-window\" ...)")}))
   entry)
 
 (defn _done [a reason started before after problem]
@@ -186,6 +191,9 @@ The summary does without where that fails, and says so."
         (when (or (!= e.kind "overflow") (= left 1))
           (raise))
         (setv room (// room 2)))))
+  (when (= (.get response.done "status") "incomplete")
+    (a.publish {"type" "notice" "level" "warning"
+                "text" "the summary was cut at the limit of output tokens; (history) has what it left out"}))
   (for [[key count] (.items (or (.get response.done "usage") {})) :if (in key usage.COUNTS)]
     (setv (get used key) (or count 0)))
   #((text-of response) used))

@@ -7,7 +7,7 @@ conversation to the next. Events become published events and a Response."
 (import
   asyncio
   autolith.agent [agent context prompt tokens]
-  autolith.provider [client errors]
+  autolith.provider [client errors models]
   autolith.state [conversation settings]
   autolith.tool [registry])
 
@@ -24,10 +24,24 @@ conversation to the next. Events become published events and a Response."
    "system" (prompt.system turn.conversation)
    "items" items
    "context" said
-   "tools" (if a.tools (a.tools) (registry.declarations))
+   "tools" (offered a)
    "cache_key" (get turn.conversation.header "cache_key")
-   "max_output" (or a.max-output (settings.value "max-output"))
+   "max_output" (answer-limit a)
    "room" (tokens.room a.model (+ (tokens.needed a items) (tokens.of-text (or said ""))))})
+
+(defn offered [a]
+  "Return the declarations of the tools that the model of the Agent A is told of: none if it is known not to take any."
+  (cond
+    (is (.get (models.find a.model) "tools") False) []
+    a.tools (a.tools)
+    True (registry.declarations)))
+
+(defn answer-limit [a]
+  "Return the most tokens that an answer to the Agent A may have, at most what its model is known to give; None if nobody said."
+  (setv wanted (or a.max-output (settings.value "max-output")) known (models.find a.model))
+  (if (and wanted (not (.get known "assumed")) (.get known "output"))
+    (min wanted (get known "output"))
+    wanted))
 
 (defn :async send [turn request]
   "Send REQUEST and return the whole Response; raise a ProviderError when it ends before its end."

@@ -47,12 +47,13 @@
   "Return the working directory."
   (os.getcwd))
 
-(defn open-conversation [asked * [always False]]
-  "Give this process's session the conversation that ASKED names; without one, a new one if ALWAYS."
+(defn open-conversation [asked * [always False] [observer None]]
+  "Give this process's session the conversation that ASKED names; without one, a new one if ALWAYS. OBSERVER sees its events."
   (setv wanted (or (= (.get asked "command") "resume") (in "continue" asked)))
   (when (or wanted always)
     (import autolith.application [session])
     (setv s (session.get-current))
+    (when observer (session.observe s observer))
     (if wanted (session.resume s (chosen s asked)) (session.begin s)))
   None)
 

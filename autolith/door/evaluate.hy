@@ -13,7 +13,7 @@ before a form needs it."
 (defn run [asked]
   "Evaluate the forms of ASKED in order; return 0, 1 at the first that fails, or 130 when interrupted."
   (startup.prepare asked)
-  (startup.open-conversation asked)
+  (startup.open-conversation asked :observer warn)
   (setv stream sys.stdout)               ; the real one: a form's prints are routed to `write`
   (setv reader {"gone" None})
   (defn write [text]
@@ -35,6 +35,12 @@ before a form needs it."
       (return (if (= status "aborted") 130 1))))
   (startup.close)
   0)
+
+(defn warn [event]
+  "Print EVENT on standard error if it is a warning, as of a damaged conversation."
+  (when (and (= (get event "type") "notice") (in (get event "level") ["warning" "error"]))
+    (import autolith.base [text])
+    (print (text.visible f"autolith: {(get event "text")}") :file sys.stderr)))
 
 (defn output-lost [error]
   "Return the exit status for ERROR, which kept output from being written; a reader that went away is no failure to speak of."

@@ -21,13 +21,21 @@ With --events every event of the session is one form (or JSON) a line on standar
   (session.observe s (if (is format None) (progress) (fn [event] (print-event s event format stream))))
   (startup.open-conversation asked :always True)
   (try
-    (setv item (inputs.make-item "prompt" content :images (.get asked "image" []))
-          outcome (threads.on-loop (running.run-prompt s item)))
-    (finally (startup.close)))
+    (setv outcome (turn-for s content (.get asked "image" [])))
+    (finally
+      (session.publish s "session-ended" :id s.conversation.id)
+      (startup.close)))
   (cond
     (is s.output-lost None) (finish outcome format stream)
     (isinstance s.output-lost BrokenPipeError) PIPE-GONE
     True (lost s.output-lost)))
+
+(defn turn-for [s content images]
+  "Run the turn of S for CONTENT with IMAGES and return its outcome; None when the reader has gone already."
+  (setv item (inputs.make-item "prompt" content :images images))
+  (session.publish s "input-accepted" :id (get item "id") :text content :kind "prompt" :images (get item "images"))
+  (when (is s.output-lost None)
+    (threads.on-loop (running.run-prompt s item))))
 
 (defn own-stream []
   "Return standard output for the answer alone: what children and stray code write there goes to standard error from now on."
@@ -61,7 +69,7 @@ With --events every event of the session is one form (or JSON) a line on standar
   (setv status (get outcome "status"))
   (when (and (is format None) (get outcome "text"))
     (try
-      (print (credentials.redact (.rstrip (get outcome "text"))) :file stream :flush True)
+      (print (shown (.rstrip (get outcome "text")) stream) :file stream :flush True)
       (except [BrokenPipeError] (return PIPE-GONE))
       (except [e OSError] (return (lost e)))))
   (when (= status "failed")
@@ -71,6 +79,12 @@ With --events every event of the session is one form (or JSON) a line on standar
     "done" 0
     "cancelled" 130
     _ 1))
+
+(defn shown [answer stream]
+  "Return ANSWER without secrets; for a terminal without control sequences too, for a pipe as it is."
+  (if (.isatty stream)
+    (text.visible (credentials.redact answer))
+    (credentials.redact answer)))
 
 (defn lost [error]
   "Say that ERROR kept the answer from being written, and where it is; return the exit status."

@@ -12,7 +12,7 @@ one whose header is damaged a note and a row of what the rest says. Facts are {\
   autolith.state [lease segment])
 
 (defparameter preview-width 80 "How many characters of its first message stand for a conversation.")
-(defparameter head-records 8 "How many records from the beginning of a file are looked at for its first message.")
+(defparameter head-records 40 "How many records from the beginning of a file are looked at for its first message.")
 (defparameter tail-records 2 "How many records from the end of a file are looked at for the time and the number of turns.")
 (defparameter unreadable [OSError ValueError KeyError TypeError AttributeError conditions.AutolithError]
   "What a file that is no conversation may raise.")

@@ -125,11 +125,19 @@ a call, a repeated call and reasoning that nothing follows are left out. Records
   (setv found (re.fullmatch r"\[Image #(\d+)\]" (or (.get image "label") "")))
   (if found (int (get found 1)) 0))
 
+(defn image-blocks [record]
+  "Return the image blocks in the content of RECORD, a list of blocks or a text."
+  (setv content (.get record "content"))
+  (if (isinstance content list)
+    (lfor block content :if (and (isinstance block dict) (= (.get block "type") "image")) block)
+    []))
+
 (defn last-image [records]
-  "Return the highest number that an image of the user's has among RECORDS, or had before what a summary replaced; 0 without one."
+  "Return the highest number that an image has among RECORDS, or had before what a summary replaced; 0 without one."
   (max (gfor record records
              n [(or (.get record "last_image") 0)
                 #* (map image-number (or (.get record "images") []))
+                #* (map image-number (image-blocks record))
                 #* (lfor m (or (.get record "messages") []) image (or (.get m "images") []) (image-number image))]
              n)
        :default 0))

@@ -1,6 +1,7 @@
 "Connections that do not come about, over real sockets: one line that names provider, URL, what happened, and what to do."
 
 (import
+  re
   asyncio
   http.server
   shutil
@@ -30,6 +31,21 @@
     (assert (in word (str error)) (str error)))
   (assert (not-in "\n" (str error))))
 
+(defn whole-request [p]
+  "Read the request that comes on the socket P to its end, so that closing does not break the connection."
+  (setv data b"")
+  (while (not-in b"\r\n\r\n" data)
+    (setv piece (.recv p 65536))
+    (when (not piece) (return))
+    (+= data piece))
+  (setv [head _ body] (.partition data b"\r\n\r\n")
+        m (re.search rb"(?i)content-length: *(\d+)" head)
+        due (if m (int (.group m 1)) 0))
+  (while (< (len body) due)
+    (setv piece (.recv p 65536))
+    (when (not piece) (return))
+    (+= body piece)))
+
 (defclass answering []
   "A server that answers whatever comes with DATA; under TLS if there is a CONTEXT."
   (defn __init__ [self data [context None]]
@@ -49,7 +65,7 @@
         (except [OSError] (return)))
       (try
         (with [p (if self.context (.wrap-socket self.context peer :server-side True) peer)]
-          (.recv p 65536)
+          (if self.context (whole-request p) (.recv p 65536))
           (.sendall p self.data))
         (except [OSError] None)))))
 
