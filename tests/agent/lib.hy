@@ -113,6 +113,7 @@ The tools of the namespace `lab` note what they did in `done`; `lab.meet` waits 
   (defn :async cancelled-when [self condition text]
     "Run a turn for TEXT and cancel it as soon as CONDITION holds; return the outcome."
     (setv task (asyncio.create-task (turn.run self.agent text)))
+    (await (asyncio.sleep 0))                            ; let it begin: a task that never ran has no outcome
     (while (not (or (condition) (.done task)))
       (await (asyncio.sleep 0.002)))
     (.cancel task)
