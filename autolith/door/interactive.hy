@@ -46,7 +46,7 @@
   "Return what the first screen says besides the model: how to begin, and FAULTS of init files."
   (+ (if (= (get s.provider "name") "tutor")
        ["No key (OPENAI_API_KEY, ANTHROPIC_API_KEY) was found. The tutor answers: built in, offline, not a model."
-        "For a model, set a key and start again, or (model \"ollama/NAME\") for a local server."]
+        "For a model: (auth \"openai\") takes a key, (model \"ollama/NAME\") a local server, (models) lists them."]
        ["Models run code here with your rights."])
      (lfor fault faults (.removeprefix (startup.fault-line fault) "autolith: "))))
 
