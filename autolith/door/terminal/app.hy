@@ -79,8 +79,8 @@ launcher is gone. STARTUP is {\"version\" str \"notices\" [str]}."
 
 (defn ready [d leaving]
   "Raw mode is on: keep Ctrl-C the kernel's, show what waits to be shown, and learn the operations."
+  (take-typed d)                         ; from here on a key is a key
   (leaving.keep-isig)
-  (take-typed d)
   (.paint d.painter)
   (announce)
   (asyncio.ensure-future (learn d)))
