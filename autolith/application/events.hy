@@ -4,7 +4,6 @@ An event is a map {\"type\" str \"seq\" int \"time\" ISO 8601 UTC, and the field
 every event can be written as one form or as one JSON line. A field that an event does not carry is absent."
 
 (import
-  datetime
   autolith.base [conditions])
 
 (setv VERSION 1)
@@ -65,11 +64,6 @@ every event can be written as one form or as one JSON line. A field that an even
   (when odd
     (raise (UnknownEvent f"{(get event "type")} declares no {(.join ", " odd)}")))
   event)
-
-(defn now []
-  "Return the time, UTC, ISO 8601 with milliseconds."
-  (setv text (.isoformat (datetime.datetime.now datetime.timezone.utc) :timespec "milliseconds"))
-  (.replace text "+00:00" "Z"))
 
 (defn manual []
   "Return the vocabulary as Markdown, for docs/events.md."

@@ -15,7 +15,7 @@ where a docstring says otherwise. `queue` is a list of items {\"id\" int \"kind\
   autolith.image [registries]
   autolith.provider [credentials models registry]
   autolith.resource [protocol]
-  autolith.state [conversation projection settings])
+  autolith.state [conversation projection settings stamp])
 
 (defonce current {"session" None} "The session of this process, once there is one.")
 (defonce serials (itertools.count 1) "Numbers for inputs, questions and evaluations.")
@@ -80,7 +80,7 @@ where a docstring says otherwise. `queue` is a list of items {\"id\" int \"kind\
 
 (defn publish-event [s event]
   "Publish EVENT, stamped with its number and time; an observer that raises loses only this event."
-  (setv stamped (| {"type" (get event "type") "seq" (next s.events) "time" (events.now)}
+  (setv stamped (| {"type" (get event "type") "seq" (next s.events) "time" (stamp.now)}
                    (credentials.redact-data (events.check event))))
   (match (get event "type")
     "usage" (do (.append s.usage (get event "usage"))

@@ -43,10 +43,6 @@
              (get fault "file") (get fault "line") (get fault "message"))
     (.format "autolith: {}: {}" (get fault "file") (get fault "message"))))
 
-(defn directory []
-  "Return the working directory."
-  (os.getcwd))
-
 (defn open-conversation [asked * [always False] [observer None]]
   "Give this process's session the conversation that ASKED names; without one, a new one if ALWAYS. OBSERVER sees its events."
   (setv wanted (or (= (.get asked "command") "resume") (in "continue" asked)))

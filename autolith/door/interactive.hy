@@ -1,6 +1,7 @@
 "The door of the interactive session: the terminal on the loop thread, forms on the main thread, until somebody leaves."
 
 (import
+  os
   sys
   autolith
   autolith.application [inputs questions running session startup]
@@ -23,7 +24,7 @@
   "Return the Session that ASKED wants, with its conversation, and connect it with what the lower rooms ask for."
   (import autolith.door.terminal [secret style])
   (startup.names)
-  (setv s (session.from-settings (startup.directory) :interactive True)
+  (setv s (session.from-settings (os.getcwd) :interactive True)
         (get session.current "session") s
         s.ask-secret (when (not (style.plain?)) secret.ask)
         context.provide (fn [] (running.tool-context s "user"))
